@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 
@@ -34,8 +35,8 @@ from threadpoolctl import threadpool_limits
 from classifier.embedding.embedder import EmbeddingError
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED, installed
+from classifier.words import text
 from classifier.words.errors import TopicError
-from classifier.words.text import remember
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +107,6 @@ def as_json(results: Results) -> dict[str, dict[str, dict[str, float]]]:
     return report
 
 
-_REMEMBERED_LINKS = 2_000_000
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark; 0 = done, 2 = bad input."""
     options = _options(arguments)
@@ -143,7 +141,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _run(graph: Graph, options: argparse.Namespace) -> Results:
     _check(graph, options)
     # Every draw and method goes through the same pages again: they are cut into words once.
-    remember(pages=len(graph.topics), links=_REMEMBERED_LINKS)
+    text.remembered = lru_cache(len(graph.topics))(text.remembered.__wrapped__)
     results = Results(options.budgets)
     embedder = _embedder(options)
     with options.log.open("w", encoding="utf-8") if options.log else nullcontext() as log:

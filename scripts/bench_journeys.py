@@ -24,9 +24,7 @@ import sys
 import tempfile
 import threading
 import time
-import tokenize
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import CodeType, FrameType
@@ -71,7 +69,6 @@ def main() -> int:
         lines = _lines(tree, passed[options.list])
         print("\n".join(f"{lines[one]:4} {one[0]}: {one[1]}" for one in passed[options.list]))
     report = {journey: _sizes(tree, functions) for journey, functions in passed.items()}
-    report |= _size(tree)
     show(report)
     print_json(options, report)
     return 0
@@ -178,18 +175,17 @@ def _announce(called: Called) -> None:
     """Watch a site for two days, then count from the fetch of its changed page to the message."""
     from lab.clocks import SimulatedClock  # noqa: PLC0415
 
-    from hubwatch import api  # noqa: PLC0415 - of the tree under test
+    from hubwatch.api import Hubwatch  # noqa: PLC0415 - of the tree under test
+    from incremental.base.threads import InlineExecutor  # noqa: PLC0415
     from incremental.fetch.options import FetchSettings  # noqa: PLC0415
     from incremental.settings import Settings  # noqa: PLC0415
 
-    # Checkouts before the rename call it Crawler; it is compared with them.
-    watch = getattr(api, "Hubwatch", None) or vars(api)["Crawler"]
     settings = Settings(fetch=FetchSettings(allowed_networks=("127.0.0.0/8",)))
     end = time.time()
     clock = SimulatedClock(end - 3 * DAY)
     with (
         _Site() as site,
-        watch(".", settings, clock=clock, executor=_AtOnce()) as crawler,
+        Hubwatch(".", settings, clock=clock, executor=InlineExecutor()) as crawler,
     ):
         Path("site-url").write_text(site.url + site.listed[0], encoding="utf-8")
         crawler.add(site.url + "/")
@@ -221,6 +217,7 @@ def _announce(called: Called) -> None:
 
 def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa: ANN401 - as below
     """Return what sends the new pages to *url*."""
+    from incremental.base.threads import InlineExecutor  # noqa: PLC0415
     from incremental.features.messages.notifier import Notifier  # noqa: PLC0415
     from incremental.features.messages.settings import ChannelSettings, MessagesSettings  # noqa: PLC0415 - of the tree under test
 
@@ -228,7 +225,7 @@ def _messages(crawler: Any, settings: Any, clock: Any, url: str) -> Any:  # noqa
         settings, further=(MessagesSettings((ChannelSettings("site", url),)),)
     )
     # The Python interface delivers nothing.
-    return Notifier(crawler._store, own, clock, executor=_AtOnce())  # noqa: SLF001
+    return Notifier(crawler._store, own, clock, executor=InlineExecutor())  # noqa: SLF001
 
 
 def _announced(crawler: Any, path: str) -> bool:  # noqa: ANN401 - of the tree under test
@@ -245,15 +242,6 @@ def _command(*words: str) -> None:
     except SystemExit as ending:
         if ending.code:
             raise
-
-
-class _AtOnce(Executor):
-    """Runs each visit in the caller's thread: simulated time waits for nothing."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - as the class it is
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
 
 
 class _Site(LocalServer):
@@ -292,43 +280,6 @@ def _page(title: str, body: str) -> str:
     nav = '<nav><a href="/">Home</a></nav>'
     body = f"<body>{nav}<h1>{title}</h1>{body}</body>"
     return f'<!doctype html><html lang="en"><head>{head}</head>{body}</html>'
-
-
-# --- the size of the product ------------------------------------------------------------------
-
-
-def _size(tree: Path) -> dict[str, Any]:
-    lines = code = comments = 0
-    for package in PACKAGES:
-        for path in (tree / package).rglob("*.py"):
-            source = path.read_text(encoding="utf-8")
-            lines += len(source.splitlines())
-            with path.open("rb") as file:
-                tokens = list(tokenize.tokenize(file.readline))
-            code += len(_code_lines(tokens) - _docstring_lines(source))
-            comments += sum(token.type == tokenize.COMMENT for token in tokens)
-    share = round(comments / code, 4)
-    return {"product_lines": lines, "code_lines": code, "comment_share": share}
-
-
-def _code_lines(tokens: list[tokenize.TokenInfo]) -> set[int]:
-    """Return the numbers of the lines that hold more than a comment."""
-    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-    layout |= {tokenize.ENCODING, tokenize.ENDMARKER}
-    code = (token for token in tokens if token.type not in layout)
-    return {line for token in code for line in range(token.start[0], token.end[0] + 1)}
-
-
-def _docstring_lines(source: str) -> set[int]:
-    """Return the lines of docstrings, those below attributes included."""
-    return {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
 
 
 if __name__ == "__main__":

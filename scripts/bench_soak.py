@@ -43,6 +43,7 @@ from typing import Any
 import msgspec
 from lab.cli import Panel, parser_of, plot, print_json, show
 from lab.clocks import SimulatedClock
+from lab.speed import rss_mb
 from rich.console import Console
 from rich.progress import Progress
 from soak_server import HANG_SECONDS, Served, served
@@ -149,8 +150,6 @@ class Tally:
     statuses: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     samples: list[Sample] = field(default_factory=list)
-    tables: list[dict[str, tuple[int, float]]] = field(default_factory=list)
-    """Rows and megabytes of each table, indexes included, at the end of each month."""
 
 
 class Soak:
@@ -302,9 +301,6 @@ class Soak:
         if day % LOCKED_EVERY_DAYS == 0:
             self._lock()
         self.tally.samples.append(self._measured(day))
-        months = int(day / MONTH_DAYS + 1e-6)
-        if months > len(self.tally.tables):
-            self.tally.tables.append(self._tables())
 
     def _change_watched(self, store: Store, crawler: Crawler) -> None:
         """Remove a site and add it again, and one that was not watched at first."""
@@ -381,7 +377,7 @@ class Soak:
         return Sample(
             day,
             self.tally.visits,
-            _resident_mb(),
+            rss_mb(os.getpid()),
             len(list(Path("/proc/self/fd").iterdir())),
             len(list(Path("/proc/self/task").iterdir())),
             path.stat().st_size / MB,
@@ -389,33 +385,12 @@ class Soak:
             self._cache_mb,
         )
 
-    def _tables(self) -> dict[str, tuple[int, float]]:
-        """Return rows and megabytes of each table with its indexes."""
-        with contextlib.closing(sqlite3.connect(self._database)) as database:
-            owner = dict(database.execute("SELECT name, tbl_name FROM sqlite_master"))
-            sizes: Counter[str] = Counter()
-            for name, size in database.execute(
-                "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"
-            ):
-                sizes[owner.get(name, name)] += size
-            rows = {
-                name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608 - our own names
-                for name in sizes
-                if name != "sqlite_schema"
-            }
-        return {name: (rows.get(name, 0), size / MB) for name, size in sizes.items()}
-
 
 def _catch_up(crawler: Crawler, now: float) -> float:
     """Judge what is older than a topic."""
     while crawler.catch_up(now):
         pass
     return now + DAY
-
-
-def _resident_mb() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / MB
 
 
 def _trim() -> None:
@@ -443,9 +418,8 @@ def report(tally: Tally, world: World, told: Counter[str]) -> dict[str, Any]:
 
     tenth_mb, end_mb = middle(begun, "rss_mb"), middle(last, "rss_mb")
     growth = end_mb / tenth_mb - 1
-    months = [
-        samples[min(int((m + 1) * MONTH_DAYS), len(samples)) - 1] for m in range(len(tally.tables))
-    ]
+    ends = range(1, int(len(samples) / MONTH_DAYS + 1e-6) + 1)
+    months = [samples[min(int(month * MONTH_DAYS), len(samples)) - 1] for month in ends]
     three_quarters = samples[len(samples) * 3 // 4 - 1].store_mb
     last_quarter = samples[-1].store_mb / three_quarters - 1
     published, found = _counted(tally, world)
@@ -481,10 +455,6 @@ def report(tally: Tally, world: World, told: Counter[str]) -> dict[str, Any]:
         "store_last_quarter_growth": round(last_quarter, 4),
         "wal_mb_max": round(max(row.wal_mb for row in samples), 2),
         "cache_mb_by_month": [round(row.cache_mb, 2) for row in months],
-        "tables_by_month": [
-            {name: [rows, round(size, 3)] for name, (rows, size) in sorted(one.items())}
-            for one in tally.tables
-        ],
         "statuses": dict(tally.statuses.most_common()),
         "faults": dict(tally.faults),
         "held": held,
@@ -547,7 +517,7 @@ def main() -> int:
     result["wall_seconds"] = round(time.perf_counter() - began, 1)
     if options.chart:
         plot(_panels(tally.samples), options.chart)
-    show({name: value for name, value in result.items() if name != "tables_by_month"})
+    show(result)
     print_json(options, result)
     return 0 if all(result["held"].values()) else 1
 

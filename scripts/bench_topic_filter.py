@@ -46,6 +46,7 @@ from typing import Any
 from lab.cli import names, parser_of, print_json, show, whole_number, whole_numbers
 from lab.kept_vectors import KeptVectors
 from lab.labelled_texts import LabelledText, read_labelled
+from lab.rival_methods import RIVALS
 from lab.topic_evidence import (
     KINDS,
     ByMethod,
@@ -62,7 +63,6 @@ from classifier.embedding.packages import BUNDLED, installed
 from classifier.topic.methods import METHODS
 from classifier.words.language import language_of
 
-RIVALS = ("keyword", "bm25", "tfidf_centroid", "one_class_svm")
 # Texts of a topic of which half are examples.
 _FEW = 5
 
@@ -104,9 +104,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"unknown evidence {', '.join(sorted(strange))}; known: {', '.join(KINDS)}")
     if "crosslingual" in options.evidence and options.foreign is None:
         parser.error("crosslingual evidence needs --foreign")
-    unknown = set(options.methods) - set(METHODS)
-    if unknown:
-        parser.error(f"unknown method {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
+    known = dict.fromkeys((*METHODS, *RIVALS))
+    if unknown := set(options.methods) - known.keys():
+        parser.error(f"unknown method {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     return options
 
 

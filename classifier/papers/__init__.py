@@ -3,8 +3,8 @@
 ::
 
     paper 000   adaptive                                          the adapting centre
-    paper 001   rankers, page_ranking, pagerank                   rankers, and their combination
-    paper 002   semantic_tree, trees, word_similarity, similarity a tree of words in the cosine
+    paper 001   rankers, page_ranking                             rankers, and their combination
+    paper 002   semantic_tree, trees, similarity                  a tree of words in the cosine
     paper 004   bayes                                             normal and kernel densities
                 best_first                                        the queue, hosts in turn
 """

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from classifier.words.background import Background
 from classifier.words.batch import Terms
-from classifier.words.vectors import cosine, dot, mean, top, unit
+from classifier.words.vectors import Vocabulary, cosine, dot, mean, top, unit
 
 DAMPING: Final = 0.85
 # The iteration ends when the ranks' total change is below this.
@@ -48,7 +48,15 @@ def pagerank(
         raise ValueError(f"damping is {damping}, must be from 0 to below 1")
     if not count:
         return np.zeros(0)
-    matrix, dangling = _transition(np.asarray(sources), np.asarray(targets), count)
+    from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy
+
+    begins, ends = np.asarray(sources, dtype=np.int64), np.asarray(targets, dtype=np.int64)
+    both = np.concatenate([begins, ends])
+    if len(both) and not 0 <= both.min() <= both.max() < count:
+        raise ValueError(f"a link begins or ends outside the {count} nodes")
+    links = np.bincount(begins, minlength=count)
+    matrix = csr_matrix((1.0 / links[begins], (ends, begins)), shape=(count, count))
+    dangling = links == 0
     ranks = np.full(count, 1.0 / count)
     for _ in range(MAX_ITERATIONS):
         # Pages without links, fetched or not, spread their rank over all, so that the ranks sum to 1.
@@ -60,25 +68,6 @@ def pagerank(
             break
     total: float = ranks.sum()
     return ranks / total
-
-
-def _transition(
-    sources: NDArray[np.int32], targets: NDArray[np.int32], count: int
-) -> tuple[Any, NDArray[np.bool_]]:
-    """Return the transition matrix, and which nodes have no links."""
-    from scipy.sparse import csr_matrix  # noqa: PLC0415 - heavy
-
-    if (
-        len(sources)
-        and not 0
-        <= min(sources.min(), targets.min())
-        <= (max(sources.max(), targets.max()))
-        < count
-    ):
-        raise ValueError(f"a link begins or ends outside the {count} nodes")
-    out = np.bincount(sources.astype(np.int64), minlength=count)
-    shares = 1.0 / out[sources] if len(sources) else np.zeros(0)
-    return csr_matrix((shares, (targets, sources)), shape=(count, count)), out == 0
 
 
 Floats = NDArray[np.float64]
@@ -106,12 +95,11 @@ WIDTH: Final = 2**16
 
 def positions(scores: Sequence[float] | Floats) -> Floats:
     """Return the position of each score, 1 = highest; ties share the mean, NaN ranks last."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - heavy
+
     # Ties share, so that the order of arrival does not matter.
     given = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf, posinf=np.inf)
-    distinct, inverse, counts = np.unique(-given, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean: Floats = last - (counts - 1) / 2.0
-    return mean[inverse] if len(distinct) else np.zeros(0)
+    return np.asarray(rankdata(-given), dtype=np.float64)
 
 
 def combined_function(
@@ -164,10 +152,12 @@ class PageRanking:
         self._pages: dict[str, Terms] = {}
         self._targets: dict[str, tuple[str, ...]] = {}
         self._rows: list[Any] = []
-        self._keywords = _keywords(self._seeds, background)
+        vectors = [background.vector(terms) for terms in self._seeds]
+        heaviest = top(mean(vectors), KEYWORDS)
+        self._keywords = Vocabulary({term: column for column, (term, _) in enumerate(heaviest)})
         self._static: dict[str, list[float]] = {"cosine": [], "jaccard": [], "centroid": []}
         self._mean = mean([unit(page) for page in self._seeds])
-        self._centre = unit(mean([background.vector(terms) for terms in self._seeds]))
+        self._centre = unit(mean(vectors))
         for url, terms in seeds.items():
             self.add(url, terms)
 
@@ -193,14 +183,17 @@ class PageRanking:
 
     def scores(self, names: Sequence[str] = NAMES) -> dict[str, Floats]:
         """Return the scores of each ranker, higher is better."""
-        single = {name for name in names if name not in COMBINED}
+        wanted = set(names)
         if "combined_f" in names:
-            single |= {*PAPER, "pagerank"}
+            wanted |= {*PAPER, "pagerank"}
         if "fusion" in names:
-            single |= set(OURS)
-        found = {name: np.asarray(self._static[name]) for name in self._static if name in single}
-        found |= self._trained(single)
-        if "pagerank" in single:
+            wanted |= set(OURS)
+        found = {name: np.asarray(scores) for name, scores in self._static.items()}
+        if "logistic" in wanted:
+            found["logistic"] = self._logistic_on_terms()
+        if wanted & {"nb", "lr", "one_class"}:
+            found |= self._paper(wanted)
+        if "pagerank" in wanted:
             found["pagerank"] = self._ranks()
         if "combined_f" in names:
             parts = [found[name] for name in PAPER]
@@ -215,27 +208,17 @@ class PageRanking:
         urls = self.urls
         return [urls[place] for place in order]
 
-    def _trained(self, names: set[str]) -> dict[str, Floats]:
-        found: dict[str, Floats] = {}
-        if "logistic" in names:
-            found["logistic"] = self._logistic_on_terms()
-        if names & {"nb", "lr", "one_class"}:
-            pages = list(self._pages.values())
-            found |= self._paper(pages, self._negatives(), names)
-        return found
-
     def _logistic_on_terms(self) -> Floats:
         """Logistic regression on tf-idf; without negatives the cosine to the seeds' mean."""
         from scipy.sparse import vstack  # noqa: PLC0415 - heavy
 
-        own = range(len(self._seeds))
         turned_down = [_row(self._background.vector(terms)) for terms in self._rejected]
-        others = self._negative_places()[: MAX_NEGATIVES - len(turned_down)]
-        negatives = turned_down + [self._rows[place] for place in others]
+        others = [self._rows[place] for place in self._negative_places()]
+        negatives = [*turned_down, *others][:MAX_NEGATIVES]
         if len(negatives) < MIN_NEGATIVES:
             return np.asarray(self._static["centroid"])
-        training = vstack([*(self._rows[place] for place in own), *negatives])
-        labels = np.array([1] * len(own) + [0] * len(negatives))
+        training = vstack([*self._rows[: len(self._seeds)], *negatives])
+        labels = [1] * len(self._seeds) + [0] * len(negatives)
         return _logistic(training, labels, vstack(self._rows), strength=10.0)
 
     def _negative_places(self) -> list[int]:
@@ -246,57 +229,32 @@ class PageRanking:
         # The seeds were added first.
         return [int(place) for place in order[::step] if place >= len(self._seeds)]
 
-    def _negatives(self) -> list[Terms]:
-        pages = list(self._pages.values())
-        chosen = [pages[place] for place in self._negative_places()]
-        return (self._rejected + chosen)[:MAX_NEGATIVES]
-
-    # The paper's rankers on the paper's features.
-
-    def _paper(
-        self, pages: Sequence[Terms], negatives: Sequence[Terms], names: set[str]
-    ) -> dict[str, Floats]:
-        counts = self._counts(pages)
-        seeds = self._counts(self._seeds)
+    def _paper(self, names: set[str]) -> dict[str, Floats]:
+        """Return the scores of the paper's rankers on its features."""
+        rows = self._keywords.rows([*self._pages.values(), *self._rejected]).toarray()
+        counts, rejected = rows[: len(self)], rows[len(self) :]
+        own, others = len(self._seeds), self._negative_places()
         found: dict[str, Floats] = {}
         if "one_class" in names:
-            found["one_class"] = _one_class(_both(seeds), _both(counts))
+            found["one_class"] = _one_class(_both(counts[:own]), _both(counts))
+        negatives = np.vstack([rejected, counts[others]])[:MAX_NEGATIVES]
         if len(negatives) < MIN_NEGATIVES:
             # Too early: rankers that need negatives stay out.
-            level = np.zeros(len(pages))
-            return found | {name: level for name in ("lr", "nb") if name in names}
-        others = self._counts(negatives)
-        labels = np.array([1] * len(seeds) + [0] * len(others))
+            return found | dict.fromkeys(("lr", "nb"), np.zeros(len(self)))
+        training, labels = np.vstack([counts[:own], negatives]), [1] * own + [0] * len(negatives)
         if "lr" in names:
-            found["lr"] = _logistic(np.vstack([seeds, others]) > 0, labels, counts > 0)
+            found["lr"] = _logistic(training > 0, labels, counts > 0)
         if "nb" in names:
-            found["nb"] = self._bayes(seeds, others, counts)
+            from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - heavy
+
+            lengths = np.array([[len(url), len(urlsplit(url).netloc)] for url in self._pages])
+            # A text that was rejected has no address.
+            given = np.vstack([np.zeros((len(rejected), 2)), lengths[others]])[:MAX_NEGATIVES]
+            features = np.hstack([np.vstack([lengths[:own], given]), training])
+            machine = GaussianNB(var_smoothing=1e-2).fit(features, labels)
+            chances = machine.predict_joint_log_proba(np.hstack([lengths, counts]))
+            found["nb"] = np.asarray(chances[:, 1] - chances[:, 0])
         return found
-
-    def _counts(self, pages: Sequence[Terms]) -> NDArray[np.float64]:
-        """Return the counts of the key words, shape (pages, key words)."""
-        counts = np.zeros((len(pages), len(self._keywords)))
-        for row, terms in enumerate(pages):
-            for term, column in self._keywords.items():
-                if term in terms:
-                    counts[row, column] = terms[term]
-        return counts
-
-    def _bayes(
-        self, seeds: NDArray[np.float64], others: NDArray[np.float64], counts: NDArray[np.float64]
-    ) -> Floats:
-        """Naive Bayes on URL lengths and key-word counts."""
-        from sklearn.naive_bayes import GaussianNB  # noqa: PLC0415 - heavy
-
-        urls = list(self._pages)
-        where = {id(terms): url for url, terms in self._pages.items()}
-        own = [where.get(id(terms), "") for terms in self._seeds]
-        negatives = [where.get(id(terms), "") for terms in self._negatives()]
-        rows = np.vstack([_with_lengths(own, seeds), _with_lengths(negatives, others)])
-        labels = [1] * len(seeds) + [0] * len(others)
-        machine = GaussianNB(var_smoothing=1e-2).fit(rows, labels)
-        chances: Floats = machine.predict_joint_log_proba(_with_lengths(urls, counts))
-        return np.asarray(chances[:, 1] - chances[:, 0])
 
     def _ranks(self) -> Floats:
         """PageRank on the links between all known URLs."""
@@ -316,19 +274,9 @@ def _overlap(page: set[str], examples: Sequence[Terms]) -> float:
     return sum(shares) / max(len(shares), 1)
 
 
-def _keywords(seeds: Sequence[Terms], background: Background) -> dict[str, int]:
-    weights = mean([background.vector(terms) for terms in seeds])
-    return {term: column for column, (term, _) in enumerate(top(weights, KEYWORDS))}
-
-
 def _both(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return frequencies and presence side by side."""
     return np.hstack([counts, counts > 0])
-
-
-def _with_lengths(urls: Sequence[str], counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths = [[float(len(url)), float(len(urlsplit(url).netloc))] for url in urls]
-    return np.hstack([np.asarray(lengths).reshape(len(urls), 2), counts])
 
 
 def _one_class(seeds: NDArray[np.float64], pages: NDArray[np.float64]) -> Floats:
@@ -354,7 +302,7 @@ def _hasher() -> Any:  # noqa: ANN401 - scikit-learn has no types
 
 def _logistic(
     rows: Any,  # noqa: ANN401 - an array or a sparse matrix
-    labels: NDArray[np.int64],
+    labels: Sequence[int],
     pages: Any,  # noqa: ANN401 - an array or a sparse matrix
     *,
     strength: float = 1.0,

@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.bayes import BayesModel, Density, TermNumbers
-from classifier.words.background import Background, tf_idf
+from classifier.papers.bayes import BayesModel, Density
+from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.values import Note
 from classifier.words.vectors import Vector, mean, top, unit
 
 Scores = NDArray[np.float64]
-
-# Terms of the query that BM25 makes of its examples.
-BM25_TERMS: Final = 20
-_K1: Final = 1.2
-_B: Final = 0.75
-_NU: Final = 0.5
 
 
 class Fitted(Protocol):
@@ -62,42 +56,11 @@ def shared_terms(
     return [(term, part) for term, part in top(parts, count) if part > 0]
 
 
-class Bm25Ranker(Ranker):
-    """Okapi BM25 (k1 1.2, b 0.75) with the heaviest tf-idf terms of the examples as the query."""
-
-    def __init__(self, background: Background) -> None:
-        self._background = background
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
-        """Choose the query; page lengths are relative to the mean of all given pages."""
-        centre = mean([unit(tf_idf(page, self._background)) for page in positives])
-        self._query = {term: self._background.idf(term) for term, _ in top(centre, BM25_TERMS)}
-        lengths = [sum(page.values()) for page in [*positives, *negatives]]
-        self._mean_length = max(sum(lengths) / max(len(lengths), 1), 1.0)
-        return self
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return BM25 scores."""
-        return np_array([sum(self._shares(page).values()) for page in batch.pages])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the query's terms on the page."""
-        return top(self._shares(page), count)
-
-    def _shares(self, page: Terms) -> Vector:
-        length = _K1 * (1 - _B + _B * sum(page.values()) / self._mean_length)
-        return {
-            term: idf * page[term] * (_K1 + 1) / (page[term] + length)
-            for term, idf in self._query.items()
-            if term in page
-        }
-
-
 class LinearRanker(Ranker):
     """Base of rankers with a weight per term of unit tf-idf vectors."""
 
     def __init__(self, background: Background) -> None:
-        self._background = background
+        self.background = background
         self.weights: Vector = {}
 
     def scores(self, batch: PageBatch) -> Scores:
@@ -106,10 +69,11 @@ class LinearRanker(Ranker):
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms with the largest parts of the decision value."""
-        return shared_terms(self._background.vector(page), self.weights, count)
+        return shared_terms(self.background.vector(page), self.weights, count)
 
-    def _learn(self, pages: Sequence[Terms], train: Callable[[Any], Any]) -> None:
-        batch = PageBatch(pages, self._background)
+    def learn(self, pages: Sequence[Terms], train: Callable[[Any], Any]) -> None:
+        """Take the weights that *train* returns for the tf-idf rows of pages."""
+        batch = PageBatch(pages, self.background)
         if not len(batch.vocabulary):
             return
         coefficients = train(batch.rows)
@@ -125,7 +89,7 @@ class CentroidRanker(LinearRanker):
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
         """Take the mean of the positives."""
-        self.weights = unit(mean([self._background.vector(page) for page in positives]))
+        self.weights = unit(mean([self.background.vector(page) for page in positives]))
         return self
 
 
@@ -142,7 +106,7 @@ class LogisticRanker(LinearRanker):
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
         """Train on both; without negatives take the positives' mean."""
         if not negatives:
-            self.weights = unit(mean([self._background.vector(page) for page in positives]))
+            self.weights = unit(mean([self.background.vector(page) for page in positives]))
             return self
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - heavy
 
@@ -151,19 +115,7 @@ class LogisticRanker(LinearRanker):
         machine = LogisticRegression(
             C=10.0, class_weight="balanced", solver="liblinear", random_state=0
         )
-        self._learn([*positives, *negatives], lambda rows: machine.fit(rows, labels).coef_[0])
-        return self
-
-
-class OneClassSvmRanker(LinearRanker):
-    """A one-class SVM with a linear kernel (paper 001): positives only."""
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Train on the positives."""
-        from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
-
-        machine = OneClassSVM(kernel="linear", nu=_NU)
-        self._learn(positives, lambda rows: machine.fit(rows).coef_.toarray()[0])
+        self.learn([*positives, *negatives], lambda rows: machine.fit(rows, labels).coef_[0])
         return self
 
 
@@ -173,28 +125,20 @@ class BayesRanker(Ranker):
     def __init__(self, density: Density) -> None:
         self._density = density
         self._model: BayesModel | None = None
-        self._known: tuple[str, ...] = ()
 
     def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
         """Train on both; without either every page scores 0."""
-        numbers = TermNumbers()
-        right = [numbers.example(page) for page in positives if page]
-        wrong = [numbers.example(page) for page in negatives if page]
+        right, wrong = [page for page in positives if page], [page for page in negatives if page]
         self._model = BayesModel(right, wrong, self._density) if right and wrong else None
-        self._known = numbers.terms
         return self
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return log-odds."""
         if self._model is None:
             return np_array([0.0] * len(batch))
-        numbers = TermNumbers(self._known)  # a copy: judged pages must not grow the model
-        return self._model.log_odds([numbers.example(page) for page in batch.pages])
+        return self._model.log_odds(batch.pages)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
         """Return the terms that add most to the log-odds."""
-        if self._model is None:
-            return []
-        numbers = TermNumbers(self._known)
-        votes = self._model.votes(numbers.example(page))[:count]
-        return [(numbers.terms[number], vote) for number, vote in votes if vote > 0]
+        votes = self._model.votes(page) if self._model is not None else {}
+        return [(term, vote) for term, vote in top(votes, count) if vote > 0]

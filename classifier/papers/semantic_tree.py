@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from classifier.words.errors import TopicError
@@ -21,7 +21,6 @@ from classifier.words.segmentation import tokens
 
 # Edges to a root; WordNet has 20.
 MAX_DEPTH = 300
-_UNREACHED = -1
 
 
 class TreeError(TopicError):
@@ -125,9 +124,7 @@ class TreeBuilder:
     def build(self) -> SemanticTree:
         """Check, and return the tree; raises TreeError for no words, an undefined parent or a cycle."""
         self._check_whole()
-        depths = _depths(self._parents)
-        if _UNREACHED in depths:
-            raise self._cycle(depths, depths.index(_UNREACHED))
+        depths = self._depths()
         if max(depths) > MAX_DEPTH:
             raise TreeError(
                 self.path, 0, f"is deeper than {MAX_DEPTH} senses; is it a tree of words?"
@@ -159,34 +156,16 @@ class TreeBuilder:
                     f"names {identifier} as broader, which the file does not hold; is the file whole?",
                 )
 
-    def _cycle(self, depths: Sequence[int], start: int) -> TreeError:
-        seen: list[int] = []
-        place = start
-        while place not in seen:
-            seen.append(place)
-            place = next(one for one in self._parents[place] if depths[one] == _UNREACHED)
-        circle = seen[seen.index(place) :]
-        names = {number: identifier for identifier, number in self._numbers.items()}
-        shown = " -> ".join(names[one] for one in [*circle[:6], circle[0]])
-        return TreeError(
-            self.path,
-            self._lines[circle[0]],
-            f"has a cycle of broader senses: {shown}; remove one of these links",
-        )
-
-
-def _depths(parents: Sequence[Sequence[int]]) -> list[int]:
-    """Return each sense's edges to the nearest root; -1 = on or below a cycle."""
-    children: defaultdict[int, list[int]] = defaultdict(list)
-    for sense, above in enumerate(parents):
-        for parent in above:
-            children[parent].append(sense)
-    depths, waiting = [_UNREACHED] * len(parents), [len(above) for above in parents]
-    ready = [sense for sense, above in enumerate(parents) if not above]
-    for sense in ready:
-        depths[sense] = min((depths[parent] + 1 for parent in parents[sense]), default=0)
-        for child in children[sense]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-    return depths
+    def _depths(self) -> list[int]:
+        """Return each sense's edges to the nearest root."""
+        depths = [0] * len(self._parents)
+        try:
+            for sense in TopologicalSorter(dict(enumerate(self._parents))).static_order():
+                above = self._parents[sense]
+                depths[sense] = min((depths[parent] + 1 for parent in above), default=0)
+        except CycleError as error:
+            names, circle = list(self._numbers), error.args[1][::-1]
+            shown = " -> ".join(names[one] for one in circle[:7])
+            problem = f"has a cycle of broader senses: {shown}; remove one of these links"
+            raise TreeError(self.path, self._lines[circle[0]], problem) from error
+        return depths

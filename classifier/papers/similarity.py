@@ -19,19 +19,20 @@ senses counts. Without a common ancestor similarity is 0; with itself it is 1, e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from classifier.papers.rankers import Fitted, Scores
 from classifier.papers.semantic_tree import SemanticTree
 from classifier.words.background import Background
+from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.values import Note
-from classifier.words.vectors import Vector, dot, mean, norm, truncated, unit
+from classifier.words.vectors import Vector, dot, mean, norm, top, truncated, unit
 
 # Distance of similarity 0.5.
 ALPHA: Final = 2.0
@@ -40,10 +41,6 @@ MAX_SENSES_PER_WORD: Final = 8
 # Of one sense; WordNet's have about forty at most.
 MAX_ANCESTORS: Final = 500
 _CACHED_WORDS: Final = 100_000
-# Of one topic; each takes about a kilobyte.
-_CACHED_SENSES: Final = 4_000
-# No path: more edges than any tree has (``semantic_tree.MAX_DEPTH``).
-_UNRELATED: Final = 30_000
 
 
 def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:
@@ -62,8 +59,8 @@ def ancestors(tree: SemanticTree, sense: int) -> dict[int, int]:
 class TopicAffinity:
     """A word's nearness to the whole topic: ``sum_i t_i s_ij / sum_i t_i`` for word j."""
 
-    # Built once per topic: a matrix of the edges from each ancestor to each sense of the topic's terms. A new
-    # word reads about ten of its rows (0.1 ms).
+    # Built once per topic: the edges to each ancestor from each sense of the topic's terms. A new word reads
+    # some twenty of these rows.
 
     def __init__(
         self,
@@ -77,7 +74,16 @@ class TopicAffinity:
         total = float(weights.sum())
         self._weights = weights / total if total else weights
         self._places = {term: place for place, term in enumerate(topic)}
-        self._senses = _TopicSenses(tree, list(topic))
+        senses = [
+            (place, one) for term, place in self._places.items() for one in _senses(tree, term)
+        ]
+        self._owners = np.array([place for place, _ in senses], dtype=np.int64)
+        self._depths = np.array([tree.depth(one) for _, one in senses])
+        self._edges: dict[int, NDArray[np.float32]] = {}
+        for column, (_, sense) in enumerate(senses):
+            for above, steps in ancestors(tree, sense).items():
+                unrelated = np.full(len(senses), np.inf, dtype=np.float32)
+                self._edges.setdefault(above, unrelated)[column] = steps
         self._affinity = lru_cache(maxsize=_CACHED_WORDS)(self._compute)
 
     def __call__(self, word: str) -> float:
@@ -86,59 +92,19 @@ class TopicAffinity:
 
     def similarities(self, word: str) -> NDArray[np.float64]:
         """Return the word's similarity to each of the topic's terms, in their order."""
-        similar = self._alpha / (self._alpha + self._senses.distances(word))
+        distances = np.full(len(self._weights), np.inf)
+        for sense in _senses(self._tree, word):
+            apart = np.abs(self._depths - self._tree.depth(sense))
+            for above, steps in ancestors(self._tree, sense).items():
+                if above in self._edges:
+                    np.minimum.at(distances, self._owners, self._edges[above] + steps + apart)
+        similar = self._alpha / (self._alpha + distances)
         if word in self._places:
             similar[self._places[word]] = 1.0
         return similar
 
     def _compute(self, word: str) -> float:
         return float(self.similarities(word) @ self._weights)
-
-
-class _TopicSenses:
-    """The senses of the topic's terms, and the edges from each of them over the nearest common ancestor.
-
-    ``edges(Y) = min(own(Y), edges(parents of Y) + 1)``, own(Y) where Y itself is above a sense.
-    """
-
-    def __init__(self, tree: SemanticTree, terms: Sequence[str]) -> None:
-        self._tree = tree
-        self._terms = len(terms)
-        senses = [(place, one) for place, term in enumerate(terms) for one in _senses(tree, term)]
-        self._depths = np.array([tree.depth(one) for _, one in senses], dtype=np.int32)
-        places = [place for place, _ in senses]
-        self._known = np.array(sorted(set(places)), dtype=np.int64)
-        self._starts = np.searchsorted(np.array(places), self._known)
-        self._own = self._edges_upwards([one for _, one in senses])
-        self._unrelated = np.full(len(senses), _UNRELATED, dtype=np.int32)
-        self._edges = lru_cache(maxsize=_CACHED_SENSES)(self._compute_edges)
-
-    def distances(self, word: str) -> NDArray[np.float64]:
-        """Return the word's distance to each term; infinite = no common ancestor."""
-        nearest = np.full(self._terms, np.inf)
-        for sense in _senses(self._tree, word) if len(self._known) else ():
-            total = self._edges(sense) + np.abs(self._depths - self._tree.depth(sense))
-            best = np.minimum.reduceat(total, self._starts)
-            related = best < _UNRELATED
-            places = self._known[related]
-            nearest[places] = np.minimum(nearest[places], best[related])
-        return nearest
-
-    def _edges_upwards(self, senses: Sequence[int]) -> dict[int, NDArray[np.int32]]:
-        own: dict[int, NDArray[np.int32]] = {}
-        for column, sense in enumerate(senses):
-            for above, steps in ancestors(self._tree, sense).items():
-                if above not in own:
-                    own[above] = np.full(len(senses), _UNRELATED, dtype=np.int32)
-                own[above][column] = steps
-        return own
-
-    def _compute_edges(self, sense: int) -> NDArray[np.int32]:
-        # Cached: results for a broader sense serve all narrower ones.
-        edges = self._own.get(sense, self._unrelated)
-        for parent in self._tree.parents(sense):
-            edges = np.minimum(edges, self._edges(parent) + 1)
-        return edges
 
 
 def _senses(tree: SemanticTree, word: str) -> Sequence[int]:
@@ -149,30 +115,6 @@ def _senses(tree: SemanticTree, word: str) -> Sequence[int]:
 MAX_TOPIC_TERMS: Final = 100
 # Weight of the key words beside examples.
 KEYWORD_SHARE: Final = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class VsmSimilarity:
-    """Plain cosine."""
-
-    topic: Vector
-    """Of length 1."""
-    notes: tuple[Note, ...] = ()
-
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the cosine; 0 for a vector without terms."""
-        length = norm(vector)
-        return min(dot(vector, self.topic) / length, 1.0) if length else 0.0
-
-    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the shared terms, with their parts of the cosine."""
-        length = norm(vector) or 1.0
-        parts = {
-            term: weight * self.topic[term] / length
-            for term, weight in vector.items()
-            if term in self.topic
-        }
-        return sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:count]
 
 
 def topic_vector(evidence: Evidence, background: Background) -> Vector:
@@ -188,25 +130,54 @@ def topic_vector(evidence: Evidence, background: Background) -> Vector:
     return unit(shared)
 
 
+class VsmSimilarity(Fitted):
+    """Plain cosine to a topic, a vector of length 1."""
+
+    notes: tuple[Note, ...] = ()
+
+    def __init__(self, topic: Vector, background: Background) -> None:
+        self._topic = topic
+        self._background = background
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return similarities."""
+        return np_array([self.of(vector) for vector in batch.vectors])
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the similarity, with their parts of it."""
+        parts = self.parts(self._background.vector(page))
+        return [(term, part) for term, part in top(parts, count) if part > 0]
+
+    def of(self, vector: Mapping[str, float]) -> float:
+        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
+        length = norm(vector)
+        return min(dot(vector, self._topic) / length, 1.0) if length else 0.0
+
+    def parts(self, vector: Mapping[str, float]) -> Vector:
+        """Return each term's part of the similarity."""
+        length = norm(vector) or 1.0
+        return {
+            term: weight * self._topic.get(term, 0.0) / length for term, weight in vector.items()
+        }
+
+
 NO_TREE: Final = Note("no_tree")
 # Formula 9 takes the plain mean.
 COSINE_SHARE: Final = 0.5
 
 
-class SemanticSimilarity:
-    """Formula 9 for one topic and one tree."""
+class SemanticSimilarity(VsmSimilarity):
+    """Formula 9 for one topic and one tree; terms that are only near in the tree count as well."""
 
-    def __init__(self, topic: Vector, tree: SemanticTree | None) -> None:
-        self._cosine = VsmSimilarity(topic)
+    def __init__(self, topic: Vector, background: Background, tree: SemanticTree | None) -> None:
+        super().__init__(topic, background)
         self._affinity = TopicAffinity(topic, tree) if tree is not None else None
-        total = sum(topic.values()) or 1.0
-        self._exact = {term: weight / total for term, weight in topic.items()}
-        self.notes: tuple[Note, ...] = () if tree is not None else (NO_TREE,)
+        self._total = sum(topic.values()) or 1.0
+        self.notes = () if tree is not None else (NO_TREE,)
 
     def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector to the topic, 0 to 1."""
-        cosine = self._cosine.of(vector)
-        return COSINE_SHARE * cosine + (1 - COSINE_SHARE) * self.semantic(vector)
+        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
+        return COSINE_SHARE * super().of(vector) + (1 - COSINE_SHARE) * self.semantic(vector)
 
     def semantic(self, vector: Mapping[str, float]) -> float:
         """Return formula 8, 0 to 1; 0 for a vector without terms."""
@@ -217,22 +188,18 @@ class SemanticSimilarity:
         # cosine.
         return sum(weight * self._near(term) for term, weight in vector.items()) / total
 
-    def terms(self, vector: Mapping[str, float], count: int = 10) -> list[tuple[str, float]]:
-        """Return the terms that add most: the topic's own, and those near them in the tree."""
-        parts = dict(self._cosine.terms(vector, len(vector)))
+    def parts(self, vector: Mapping[str, float]) -> Vector:
+        """Return each term's part of the similarity."""
         total = sum(vector.values()) or 1.0
-        joined = {
-            term: COSINE_SHARE * parts.get(term, 0.0)
-            + (1 - COSINE_SHARE) * weight * self._near(term) / total
-            for term, weight in vector.items()
+        return {
+            term: COSINE_SHARE * part + (1 - COSINE_SHARE) * vector[term] * self._near(term) / total
+            for term, part in super().parts(vector).items()
         }
-        best = sorted(joined.items(), key=lambda part: (-part[1], part[0]))[:count]
-        return [(term, part) for term, part in best if part > 0]
 
     def _near(self, term: str) -> float:
         if self._affinity is not None:
             return self._affinity(term)
-        return self._exact.get(term, 0.0)
+        return self._topic.get(term, 0.0) / self._total
 
 
 # The paper's weight of the page itself.
@@ -254,7 +221,3 @@ def link_score(own: float, children: Sequence[float], valid_from: float) -> floa
         return own
     counted = valid if share > MOST_VALID else children
     return DELTA * own + (1.0 - DELTA) * sum(counted) / len(counted)
-
-
-Similarity = VsmSimilarity | SemanticSimilarity
-"""Compares a page or a link with the topic."""

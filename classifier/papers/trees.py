@@ -4,7 +4,7 @@ r"""Readers of semantic trees (WordNet or any thesaurus) in two formats; none is
 
     wn:LEXICON                  a lexicon of the installed package ``wn`` (``python -m wn download``)
     first line "id\tpos..."     a table: ``id pos hypernyms``, then a column of words for each language;
-                                tab-separated, words and parents between bars, UTF-8, also compressed
+                                tab-separated, words and parents between bars, UTF-8; also as .xz, .gz, .bz2
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from classifier.papers.semantic_tree import SemanticTree, TreeBuilder, TreeError
 
@@ -29,11 +29,10 @@ _NO_LANGUAGE: Final = ""
 COLUMNS: Final = ("id", "pos", "hypernyms")
 # After decompression: a damaged or hostile archive must not fill the memory.
 MAX_BYTES: Final = 1 << 28
-_MAX_LINE_BYTES: Final = 1 << 20
-_MAGIC: Final[dict[bytes, Callable[..., object]]] = {
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x1f\x8b": gzip.GzipFile,
-    b"BZh": bz2.BZ2File,
+_OPENERS: Final[dict[str, Callable[..., Any]]] = {
+    ".xz": lzma.open,
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
 }
 _DAMAGE: Final = (lzma.LZMAError, EOFError, zlib.error, gzip.BadGzipFile)
 
@@ -117,33 +116,20 @@ def _fields(path: Path, number: int, line: str, languages: int) -> list[str]:
     return fields
 
 
-def _open(path: Path) -> BinaryIO:
-    """Open a file, decompressing by its first bytes."""
-    with path.open("rb") as stream:
-        head = stream.read(8)
-    opener = next((one for magic, one in _MAGIC.items() if head.startswith(magic)), open)
-    return cast("BinaryIO", opener(path, "rb"))
-
-
 def _read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end); raises TreeError with the line at fault."""
-    number = total = 0
+    """Return (number from 1, line without its end) of each line."""
     try:
-        with _open(path) as stream:
-            while raw := stream.readline(_MAX_LINE_BYTES):
-                number, total = number + 1, total + len(raw)
-                if len(raw) == _MAX_LINE_BYTES:
-                    raise TreeError(
-                        path, number, "has an endless line; it is not a known semantic tree"
-                    )
-                if total > MAX_BYTES:
-                    raise TreeError(path, number, f"is larger than {MAX_BYTES} bytes")
-                yield number, raw.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise TreeError(path, number, "is not UTF-8; convert it with iconv") from error
+        with _OPENERS.get(path.suffix, open)(path, "rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
     except _DAMAGE as error:
-        raise TreeError(
-            path, number, "is damaged or cut off after this line; fetch it again"
-        ) from error
+        raise TreeError(path, 0, "is damaged or cut off; fetch it again") from error
     except OSError as error:
-        raise TreeError(path, number, f"cannot be read: {error.strerror or error}") from error
+        raise TreeError(path, 0, f"cannot be read: {error.strerror or error}") from error
+    if len(content) > MAX_BYTES:
+        raise TreeError(path, 0, f"is larger than {MAX_BYTES} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise TreeError(path, line, "is not UTF-8; convert it with iconv") from error
+    return enumerate(text.replace("\r\n", "\n").rstrip("\n").split("\n"), 1)

@@ -40,9 +40,6 @@ class MethodPart:
 class TopicExplanation:
     """The components of a judgement."""
 
-    url: str
-    method: str
-    version: str
     verdict: Verdict
     score: float
     """0 to 1, as in the judgement."""
@@ -71,8 +68,8 @@ class TopicExplanation:
         return max(0.0, self.threshold - self.standing)
 
 
-def explain_page(  # noqa: PLR0913 - the parts of a model
-    page: PageText, method: str, version: str, evidence: Evidence, fit: Fit, *, by_method: bool
+def explain_page(
+    page: PageText, method: str, evidence: Evidence, fit: Fit, *, by_method: bool
 ) -> TopicExplanation:
     """Explain one page; *by_method* fits every other method as well, which takes seconds."""
     terms = weighted_terms(page)
@@ -80,9 +77,6 @@ def explain_page(  # noqa: PLR0913 - the parts of a model
     standing = float(fit.scores(batch)[0])
     scorer = fit.scorer
     return TopicExplanation(
-        url=page.url,
-        method=method,
-        version=version,
         verdict=fit.decision.verdict(standing if terms else -float("inf")),
         score=fit.decision.score(standing) if terms else 0.0,
         standing=standing,

@@ -90,15 +90,16 @@ class Fit:
 
     def by_method(self, batch: PageBatch) -> Scores:
         """Return :meth:`scores` without corrections."""
-        raw = self.scorer.scores(batch)
-        return np_array(self.scale.standardised(raw[None, :])[0])
+        return self._standardised(self.scorer.scores(batch))
 
     def usual(self) -> Usual:
         """Return :meth:`by_method` of pages of no known topic."""
-        parts = _usual(self.scorer, self.setting)
-        sample, everyday = (self.scale.standardised(part[None, :])[0] for part in parts)
-        at_most = self.scorer.at_most if isinstance(self.scorer, FusedTopic) else 1.0
-        return Usual(np_array(sample), np_array(everyday), at_most)
+        raw = _usual(self.scorer, self.setting)
+        sample, everyday = map(self._standardised, (raw.sample, raw.everyday))
+        return Usual(sample, everyday, raw.at_most)
+
+    def _standardised(self, raw: Scores) -> Scores:
+        return np_array(self.scale.standardised(raw[None, :])[0])
 
     def moved_by(self, page: Terms) -> Fit | None:
         """Return the fit after a page judged relevant; None if it changes nothing."""
@@ -148,15 +149,15 @@ def _fit_to(method: str, evidence: Evidence, setting: Setting) -> Fit:
     return Fit(scorer, scale, decide(Usual()), setting, corrections)
 
 
-def _usual(scorer: Fitted, setting: Setting) -> tuple[Scores, Scores]:
-    if isinstance(scorer, FusedTopic):
-        return scorer.usual_scores()
-    return scorer.scores(setting.sample), np.zeros(0)
+def _usual(scorer: Fitted, setting: Setting) -> Usual:
+    return (
+        scorer.usual() if isinstance(scorer, FusedTopic) else Usual(scorer.scores(setting.sample))
+    )
 
 
 def _scale(scorer: Fitted, setting: Setting) -> Scale:
     """Measure a method on pages of no known topic."""
-    usual = np.concatenate(_usual(scorer, setting))
+    usual = _usual(scorer, setting).all
     if isinstance(scorer, FusedTopic) and len(usual) < MIN_SAMPLE:
         # Its views are standardised already; by the usual scale of cosines nearly every page would pass.
         return Scale(np.zeros(1), np.ones(1))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifier.papers.rankers import Fitted, LogisticRanker
+from classifier.topic.decision import Usual
 from classifier.topic.fusion import FEEDBACK_PAGES, FusedCentre, Scales
 from classifier.topic.meaning_space import space_of
 from classifier.topic.meaning_view import MeaningView, Presence
@@ -51,19 +52,14 @@ class ByNeighbours:
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the mean for each page; 0 for a page without neighbours."""
-        return np.asarray(neighbours_of(batch, self.sample) @ self.sample_scores, dtype=np.float64)
+        # Neighbours do not depend on the topic, so a batch finds them once.
+        if batch.near is None or batch.near[0] is not self.sample:
+            batch.near = (self.sample, nearest(batch, self.sample))
+        return np.asarray(batch.near[1] @ self.sample_scores, dtype=np.float64)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:  # noqa: ARG002 - see scores
         """Return nothing: the score comes from other pages."""
         return []
-
-
-def neighbours_of(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy has no types
-    """Return :func:`nearest`, cached for one sample."""
-    # Neighbours do not depend on the topic, so a batch finds them once.
-    if batch.near is None or batch.near[0] is not sample:
-        batch.near = (sample, nearest(batch, sample))
-    return batch.near[1]
 
 
 def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy has no types
@@ -135,7 +131,7 @@ class FusedTopic:
         name = sample.background.meanings.space
         presence = Presence.of(examples.meanings, sample.meanings, name)
         most = min(FEEDBACK_PAGES, presence.moving) if presence else FEEDBACK_PAGES
-        centre = FusedCentre.fit(examples, range(len(pages)), sample, wrong, most)
+        centre = FusedCentre.fit(examples, sample, wrong, most)
         by_words = cls.with_centre(centre, evidence, setting, scale)
         space = space_of(sample)
         if space is None:
@@ -217,17 +213,12 @@ class FusedTopic:
         words = self.by_words(batch)
         return words if self.meaning is None else self.meaning.scores(batch, words)
 
-    def usual_scores(self) -> tuple[Scores, Scores]:
+    def usual(self) -> Usual:
         """Return the scores of the sample's pages, and of everyday ones by meaning."""
         if self.meaning is None:
-            return self.by_words(self.setting.sample), np.zeros(0)
-        return self.meaning.usual_scores()
-
-    @property
-    def at_most(self) -> float:
-        """The largest share of the sample that may be on topic."""
-        presence = self.meaning and self.meaning.presence
-        return presence.at_most if presence else 1.0
+            return Usual(self.by_words(self.setting.sample))
+        presence = self.meaning.presence
+        return Usual(*self.meaning.usual_scores(), presence.at_most if presence else 1.0)
 
     def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""

@@ -128,13 +128,9 @@ class Scales:
     def measured(cls, views: NDArray[np.float64], fresh: NDArray[np.bool_]) -> Self:
         """Measure the sample's views, shape (views, pages); *fresh* as in :class:`PageBatch`."""
         if min(int(fresh.sum()), int((~fresh).sum())) < _FEW:
-            return cls.alike(Scale.measured(views))
+            whole = Scale.measured(views)
+            return cls(whole, whole)
         return cls(Scale.of(views[:, ~fresh]), Scale.of(views[:, fresh]))
-
-    @classmethod
-    def alike(cls, scale: Scale) -> Self:
-        """Return one scale for all pages."""
-        return cls(scale, scale)
 
     def standardised(
         self, views: NDArray[np.float64], fresh: NDArray[np.bool_]
@@ -164,16 +160,15 @@ class FusedCentre:
     def fit(
         cls,
         examples: PageBatch,
-        chosen: Sequence[int],
         sample: PageBatch,
         wrong: PageBatch,
         most: int = FEEDBACK_PAGES,
     ) -> Self:
-        """Learn from the *chosen* examples; *sample* and *wrong* (irrelevant ones) may be empty.
+        """Learn from the examples; *sample* and *wrong* (irrelevant ones) may be empty.
 
         *most* pages of the sample move the centre.
         """
-        own = Centre.of(examples, chosen)
+        own = Centre.of(examples, range(len(examples)))
         if len(wrong):
             own = own.moved(Centre.of(wrong, range(len(wrong))), -wrong_weight(len(wrong)))
         centre, scale = own, Scales.measured(own.views(sample), sample.fresh)
@@ -181,11 +176,10 @@ class FusedCentre:
         free = _not_rejected(sample, wrong)
         for _ in range(rounds):
             scores = scale.standardised(centre.views(sample), sample.fresh).sum(axis=0)
-            nearest = [one for one in (-scores).argsort(kind="stable") if free[one]]
-            nearest = nearest[:most]
+            nearest = [one for one in (-scores).argsort(kind="stable") if free[one]][:most]
             if not nearest:
                 break
-            weight = feedback_weight(len(chosen), len(nearest), len(sample))
+            weight = feedback_weight(len(examples), len(nearest), len(sample))
             centre = own.moved(Centre.of(sample, nearest), weight)
             scale = Scales.measured(centre.views(sample), sample.fresh)
         return cls(centre, scale)

@@ -183,7 +183,8 @@ class MeaningView:
             max(float(measured.std()), 1e-6),
             max(float(words.std()), 1e-6) if len(words) >= MIN_PAGES else 1.0,
         )
-        own = _base(cosines, padded, trust * space.depths, means, deviations)
+        own = _standard(cosines, means[0], deviations[0])
+        own = own + WORDS * trust * space.depths * _standard(padded, means[1], deviations[1])
         spread, part = own, SPREAD * space.trust
         for _ in range(_SPREAD_ROUNDS):
             similar = _mean_of(spread, space.near, space.weights)
@@ -214,8 +215,7 @@ class MeaningView:
         """Return the scores of pages; *words* are their scores by words."""
         placed = self.space.placed(batch)
         known = placed.any(axis=1)
-        cosines = (placed @ self.centre).astype(np.float64)
-        own = _base(cosines, words, self.trust * batch.depths, self.means, self.deviations)
+        own = self._by_meaning(placed) + self._depth_of(batch) * self._by_words(words)
         spread = self._spread(own, placed)
         measured = self.sample_scores[self.space.known]
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
@@ -227,7 +227,7 @@ class MeaningView:
         Their words count as usual; on the scale of :meth:`scores`.
         """
         placed = self._placed(meanings)
-        own = self._by_meaning((placed @ self.centre).astype(np.float64))
+        own = self._by_meaning(placed)
         return np.where(placed.any(axis=1), self._spread(own, placed), np.nan)
 
     def _spread(self, own: Scores, placed: Vectors) -> Scores:
@@ -256,26 +256,30 @@ class MeaningView:
                 row[:] = unpacked([one.packed])[0]
         return self.space.languages.centred(rows)
 
-    def _by_meaning(self, cosines: Scores) -> Scores:
-        return np.asarray(((cosines - self.means[0]) / self.deviations[0]).clip(-_REACH, _REACH))
+    def _by_meaning(self, placed: Vectors) -> Scores:
+        cosines = (placed @ self.centre).astype(np.float64)
+        return _standard(cosines, self.means[0], self.deviations[0])
+
+    def _by_words(self, words: Scores) -> Scores:
+        return _standard(words, self.means[1], self.deviations[1])
+
+    def _depth_of(self, batch: PageBatch) -> Scores:
+        """Return the weight of each page's words beside its vector."""
+        return np.asarray(WORDS * (self.trust * batch.depths), dtype=np.float64)
 
     def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
         """Return the parts of vector, words and similar pages in the first page's score; () = no vector."""
         placed = self.space.placed(batch)
         if not placed.any():
             return []
-        cosine = float((placed @ self.centre)[0])
-        meaning = float(np.clip((cosine - self.means[0]) / self.deviations[0], -_REACH, _REACH))
         part = SPREAD * self.space.trust
-        weight = WORDS * self.trust * float(batch.depths[0])
-        by_words = float((words[0] - self.means[1]) / self.deviations[1])
         near, weights = nearest(placed, self.space.pages)
-        similar = float(_mean_of(self.sample_scores, near, weights)[0])
-        return [
-            ("meaning", (1 - part) * meaning),
-            ("words", (1 - part) * weight * float(np.clip(by_words, -_REACH, _REACH))),
-            ("similar pages", part * similar),
-        ]
+        found = {
+            "meaning": (1 - part) * self._by_meaning(placed),
+            "words": (1 - part) * self._depth_of(batch) * self._by_words(words),
+            "similar pages": part * _mean_of(self.sample_scores, near, weights),
+        }
+        return [(name, float(scores[0])) for name, scores in found.items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""
@@ -293,16 +297,8 @@ class MeaningView:
         return cls.with_centre(centre, space, words, trust)
 
 
-def _base(
-    cosines: Scores,
-    words: Scores,
-    depths: Scores,
-    means: tuple[float, float],
-    deviations: tuple[float, float],
-) -> Scores:
-    meaning = ((cosines - means[0]) / deviations[0]).clip(-_REACH, _REACH)
-    by_words = ((words - means[1]) / deviations[1]).clip(-_REACH, _REACH)
-    return np.asarray(meaning + WORDS * depths * by_words, dtype=np.float64)
+def _standard(scores: Scores, mean: float, deviation: float) -> Scores:
+    return np.asarray(((scores - mean) / deviation).clip(-_REACH, _REACH), dtype=np.float64)
 
 
 def _mean_of(scores: Scores, near: NDArray[np.int64], weights: Scores) -> Scores:

@@ -5,7 +5,7 @@
     paper 000   adaptive, adaptive_guarded     classifier/papers/adaptive.py
     paper 002   vsm, semantic                  classifier/papers/similarity.py
     paper 004   bayes_normal, bayes_kernel     classifier/papers/bayes.py
-    plain       keyword, bm25, tfidf_centroid, one_class_svm, logistic
+    plain       keyword, tfidf_centroid, logistic
     all of it   fused                          classifier/topic/fusion.py
 """
 
@@ -22,37 +22,19 @@ from classifier.papers.adaptive import AdaptiveCentre
 from classifier.papers.bayes import Density
 from classifier.papers.rankers import (
     BayesRanker,
-    Bm25Ranker,
     CentroidRanker,
     Fitted,
     LogisticRanker,
-    OneClassSvmRanker,
     Ranker,
     Scores,
 )
 from classifier.papers.semantic_tree import SemanticTree
-from classifier.papers.similarity import SemanticSimilarity, Similarity, VsmSimilarity, topic_vector
+from classifier.papers.similarity import SemanticSimilarity, VsmSimilarity, topic_vector
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.values import Note
-from classifier.words.vectors import truncated
-
-METHODS: Final = (
-    "fused",
-    "adaptive",
-    "adaptive_guarded",
-    "vsm",
-    "semantic",
-    "bayes_normal",
-    "bayes_kernel",
-    "keyword",
-    "bm25",
-    "tfidf_centroid",
-    "one_class_svm",
-    "logistic",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +49,7 @@ class Setting:
 
 def fit_method(name: str, evidence: Evidence, setting: Setting) -> Fitted:
     """Fit one of :data:`METHODS` but ``fused``; raises KeyError for another name."""
-    return _FITTERS[name](evidence, setting)
+    return FITTERS[name](evidence, setting)
 
 
 def views_of(methods: Sequence[Fitted], batch: PageBatch) -> Scores:
@@ -81,33 +63,21 @@ def positives_of(evidence: Evidence) -> list[Terms]:
 
 
 @dataclass(frozen=True, slots=True)
-class _ByKeyword:
+class ByKeyword:
+    """How many of the key words a page holds, and how often."""
+
     keywords: Keywords
     background: Background
     notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
+        """Return 0 to 1 for each page."""
         return np_array([self.keywords.score(page, self.background) for page in batch.pages])
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the key words on the page, with their parts of the score."""
         shares = self.keywords.shares(page, self.background)
         return sorted(shares.items(), key=lambda item: (-item[1], item[0]))[:count]
-
-
-@dataclass(frozen=True, slots=True)
-class _BySimilarity:
-    similarity: Similarity
-    background: Background
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return self.similarity.notes
-
-    def scores(self, batch: PageBatch) -> Scores:
-        return np_array([self.similarity.of(vector) for vector in batch.vectors])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        return self.similarity.terms(self.background.vector(page), count)
 
 
 # The nearest one instead of the mean of all: a topic need not be one cluster.
@@ -125,7 +95,9 @@ class _ByNearest:
         return []
 
 
-def _ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
+def ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
+    """Return what trains a ranker on a topic's pages, and on rejected and ordinary ones."""
+
     def fit(evidence: Evidence, setting: Setting) -> Fitted:
         wrong = [*evidence.irrelevant, *evidence.negatives]
         return make(setting).fit(positives_of(evidence), wrong)
@@ -140,44 +112,32 @@ def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
     return fit
 
 
-def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
-    keywords = Keywords(evidence.keywords)
-    if keywords:
-        return _ByKeyword(keywords, setting.background)
-    chosen = list(truncated(topic_vector(evidence, setting.background), KEYWORDS_OF_EXAMPLES))
-    note = Note("no_keywords")
-    return _ByKeyword(Keywords.of_terms(chosen), setting.background, (note,))
-
-
 def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
     batch = PageBatch(positives_of(evidence), setting.background, setting.sample)
     return _ByNearest(batch.places[-1])
 
 
 def _fit_vsm(evidence: Evidence, setting: Setting) -> Fitted:
-    topic = topic_vector(evidence, setting.background)
-    return _BySimilarity(VsmSimilarity(topic), setting.background)
+    return VsmSimilarity(topic_vector(evidence, setting.background), setting.background)
 
 
 def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
     topic = topic_vector(evidence, setting.background)
-    return _BySimilarity(SemanticSimilarity(topic, setting.tree), setting.background)
+    return SemanticSimilarity(topic, setting.background, setting.tree)
 
 
-# Terms used in place of missing key words.
-KEYWORDS_OF_EXAMPLES: Final = 10
-
-_FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
+# Benchmarks add their own (scripts/lab/rival_methods.py).
+FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
     "adaptive": _adaptive(guarded=False),
     "adaptive_guarded": _adaptive(guarded=True),
     "vsm": _fit_vsm,
     "semantic": _fit_semantic,
-    "bayes_normal": _ranked(lambda _: BayesRanker(Density.NORMAL)),
-    "bayes_kernel": _ranked(lambda _: BayesRanker(Density.KERNEL)),
-    "keyword": _fit_keyword,
-    "bm25": _ranked(lambda setting: Bm25Ranker(setting.background)),
-    "tfidf_centroid": _ranked(lambda setting: CentroidRanker(setting.background)),
-    "one_class_svm": _ranked(lambda setting: OneClassSvmRanker(setting.background)),
+    "bayes_normal": ranked(lambda _: BayesRanker(Density.NORMAL)),
+    "bayes_kernel": ranked(lambda _: BayesRanker(Density.KERNEL)),
+    "keyword": lambda evidence, setting: ByKeyword(Keywords(evidence.keywords), setting.background),
+    "tfidf_centroid": ranked(lambda setting: CentroidRanker(setting.background)),
     "nearest": _fit_nearest,  # a view of the fusion, not one of METHODS: needs concepts
-    "logistic": _ranked(lambda setting: LogisticRanker(setting.background)),
+    "logistic": ranked(lambda setting: LogisticRanker(setting.background)),
 }
+
+METHODS: Final = ("fused", *(name for name in FITTERS if name != "nearest"))

@@ -110,7 +110,7 @@ class TopicModel:
         setting = Setting(background, sample_of(background), tree)
         fit = fit_topic(method, evidence, setting)
         pages = background.pages
-        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes, *_nothing_fits(fit))
+        warnings = _warnings(evidence, fit, pages)
         # Everything the judgements depend on except the background's document frequencies, which change
         # slowly.
         version = _digest(_state(method, evidence, fit, pages))[:12]
@@ -161,9 +161,7 @@ class TopicModel:
     def explain(self, page: PageText, *, by_method: bool = True) -> TopicExplanation:
         """Explain the judgement of a page, with the score of every other method, which is slow, if wanted."""
         page = self.background.templates.without(page)
-        return explain_page(
-            page, self.method, self.version, self.evidence, self.fit, by_method=by_method
-        )
+        return explain_page(page, self.method, self.evidence, self.fit, by_method=by_method)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum, without the background."""
@@ -200,7 +198,7 @@ class TopicModel:
         # From other concepts, whose vectors cannot be compared with the present ones.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
-        warnings = (*_warnings(evidence, setting, pages), *fit.scorer.notes, *_nothing_fits(fit))
+        warnings = _warnings(evidence, fit, pages)
         return cls(method, evidence, background, tree, fit, version, warnings, pages)
 
 
@@ -251,15 +249,16 @@ def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]
     return tuple((term, part / total) for term, part in parts)
 
 
-def _warnings(evidence: Evidence, setting: Setting, pages: int) -> list[Note]:
+def _warnings(evidence: Evidence, fit: Fit, pages: int) -> tuple[Note, ...]:
     warnings = [
         Note("no_word", {"url": url}) if url else Note("sentence_empty")
         for url in evidence.empty_examples
     ]
     if pages < FEW_PAGES:
         warnings.append(Note("few_pages", {"n": pages, "enough": FEW_PAGES}))
-    warnings += _disagreeing(evidence, setting.sample)
-    return warnings + _unseen_keywords(evidence, setting.background)
+    warnings += _disagreeing(evidence, fit.setting.sample)
+    warnings += _unseen_keywords(evidence, fit.setting.background)
+    return (*warnings, *fit.scorer.notes, *_nothing_fits(fit))
 
 
 def _nothing_fits(fit: Fit) -> list[Note]:

@@ -12,6 +12,7 @@ reference 5, finds this better than TF-IDF for topical crawling).
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -113,10 +114,7 @@ class Concepts:
 
 
 def _common_words(pages: Sequence[Mapping[str, float]]) -> Vocabulary:
-    counts: dict[str, float] = {}
-    for page in pages:
-        for term in page:
-            counts[term] = counts.get(term, 0.0) + 1.0
-    shared = {term: count for term, count in counts.items() if count > 1}
+    counts = Counter(term for page in pages for term in page)
+    shared = {term: float(count) for term, count in counts.items() if count > 1}
     kept = sorted(truncated(shared, MAX_WORDS))
     return Vocabulary({term: column for column, term in enumerate(kept)})

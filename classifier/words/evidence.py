@@ -27,15 +27,6 @@ _MAX_WORD_CHARS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
-    """Numbers of a topic's training pages without a vector of a space."""
-
-    missing: int = 0
-    given: int = 0
-    """All of them."""
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Pages as weighted terms; immutable."""
 
@@ -109,15 +100,15 @@ class Evidence:
         """Examples, then pages marked relevant."""
         return self.examples + self.relevant
 
-    def placed(self, space: str) -> set[int]:
-        """Return the examples and corrections, by key, that have a vector of *space*."""
-        return {key for key, meaning in self.meanings if meaning.space == space}
-
-    def lacking(self, space: str) -> Lacking:
-        """Count examples, corrections and lists of key words without a vector of *space*."""
+    @property
+    def keys(self) -> set[int]:
+        """The examples, the corrections and the key words as one text, by key."""
         said = [self.keyword_page] if self.keywords else []
-        keys = {page_key(page) for page in (*self.positives, *self.irrelevant, *said) if page}
-        return Lacking(len(keys - self.placed(space)), len(keys))
+        return {page_key(page) for page in (*self.positives, *self.irrelevant, *said) if page}
+
+    def lacking(self, space: str) -> set[int]:
+        """Return those of :attr:`keys` without a vector of *space*."""
+        return self.keys - {key for key, meaning in self.meanings if meaning.space == space}
 
     def with_negatives_of(self, sample: PageSample) -> Evidence:
         """Return this with negatives from a sample unless some were given."""

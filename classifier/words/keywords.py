@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, Self
+from typing import Final
 
 from classifier.words.background import Background
 from classifier.words.language import language_of
@@ -30,14 +30,6 @@ class Keywords:
             if (terms := tuple(dict.fromkeys(tokens(word, language_of(word)))))
         }
         """Word -> its terms; without words that consist of stop words."""
-
-    @classmethod
-    def of_terms(cls, terms: Sequence[str]) -> Self:
-        """Take terms of pages, already split and stemmed, as key words."""
-        made = cls(())
-        made.words = tuple(terms)
-        made.phrases = {term: (term,) for term in terms}
-        return made
 
     def __bool__(self) -> bool:
         return bool(self.phrases)

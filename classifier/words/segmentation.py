@@ -17,7 +17,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from classifier.words.language import HAN, HANGUL, KANA, THAI, stop_words
@@ -140,20 +140,17 @@ def _stemmer(language: str) -> Callable[[str], str] | None:
 
 
 _LOCK: Final = threading.Lock()
-_LOADED: Final[list[Any]] = []
 _USER_WORDS: Final[set[str]] = set()
 
 
 def _tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
     """Return the process's tokenizer; the first call takes about a second."""
-    if not _LOADED:
-        with _LOCK:
-            if not _LOADED:
-                _LOADED.append(_load_tokenizer())
-    return _LOADED[0]
+    with _LOCK:
+        return _loaded_tokenizer()
 
 
-def _load_tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
+@cache
+def _loaded_tokenizer() -> Any:  # noqa: ANN401 - jieba ships no types
     import jieba  # noqa: PLC0415 - heavy
 
     jieba.setLogLevel(logging.WARNING)

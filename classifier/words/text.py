@@ -10,15 +10,14 @@ extract_content); :func:`is_hub_text` decides by the share of anchor text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from classifier.words.language import language_of
 from classifier.words.segmentation import MAX_CHARS, tokens
-from classifier.words.values import LinkContext, PageText
+from classifier.words.values import PageText
 
 # A page with a larger share of anchor text is a hub page (paper 000).
 HUB_ANCHOR_SHARE: Final = 0.6
@@ -53,7 +52,7 @@ def weighted_terms(page: PageText) -> dict[str, float]:
     Reads :data:`MAX_CHARS` characters at each position. The result is cached and must not be changed.
     """
     # Several topics and methods judge the same page.
-    return _REMEMBERED_PAGES.of(page, lambda: _weighted_terms(page))
+    return remembered(page)
 
 
 def _weighted_terms(page: PageText) -> dict[str, float]:
@@ -63,27 +62,6 @@ def _weighted_terms(page: PageText) -> dict[str, float]:
         (" ".join(page.headings), _HEADINGS),
         (page.meta, _META),
         (" ".join(page.anchors[:MAX_ANCHORS]) if is_hub_text(page) else page.body, _BODY),
-    )
-    return _summed((tokens(text, language), weight) for text, weight in positions)
-
-
-def link_terms(link: LinkContext, language: str) -> dict[str, float]:
-    """Return the weighted terms of a link: anchor, surrounding text, heading above, URL words.
-
-    *language* is that of the page that shows it. The result is cached and must not be changed.
-    """
-    return _REMEMBERED_LINKS.of(
-        (link.url, link.anchor, link.heading, link.around, language),
-        lambda: _link_terms(link, language),
-    )
-
-
-def _link_terms(link: LinkContext, language: str) -> dict[str, float]:
-    positions = (
-        (link.anchor, 3.0),
-        (link.heading, 1.0),
-        (link.around, 1.0),
-        (url_words(link.url), 1.0),
     )
     return _summed((tokens(text, language), weight) for text, weight in positions)
 
@@ -98,39 +76,13 @@ def url_words(url: str) -> str:
     return " ".join(part for part in unquote(path).replace("_", " ").replace("-", " ").split("/"))
 
 
-class _Remembered:
-    """The last results of a function, up to a limit."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._found: dict[Hashable, dict[str, float]] = {}
-
-    def of(self, key: Hashable, make: Callable[[], dict[str, float]]) -> dict[str, float]:
-        """Return the cached result for *key*, or make it; the oldest are forgotten."""
-        found = self._found.get(key)
-        if found is None:
-            found = make()
-            # Two threads may both be here; the second changes nothing.
-            for oldest in list(islice(self._found, max(len(self._found) - self.limit, 0) + 1)):
-                if len(self._found) >= self.limit:
-                    self._found.pop(oldest, None)
-            self._found[key] = found
-        return found
-
-
-_REMEMBERED_PAGES: Final = _Remembered(64)
-_REMEMBERED_LINKS: Final = _Remembered(4_000)
-
-
-def remember(pages: int, links: int) -> None:
-    """Set the cache sizes: a benchmark judges the same pages many times."""
-    _REMEMBERED_PAGES.limit = pages
-    _REMEMBERED_LINKS.limit = links
-
-
 def _summed(weighted: Iterable[tuple[list[str], float]]) -> dict[str, float]:
     total: dict[str, float] = {}
     for terms, weight in weighted:
         for term in terms:
             total[term] = total.get(term, 0.0) + weight
     return total
+
+
+# A benchmark, which judges the same pages many times, puts a larger cache in its place.
+remembered = lru_cache(maxsize=64)(_weighted_terms)

@@ -167,13 +167,13 @@ class TopicWatch:
         vectors, model_store = self._example_vectors, self._model_store
         if vectors is None or model_store is None or not self._part.is_leader:
             return
-        lacking = {one.row.id: one for one in self._active_topics.values() if one.lacking.missing}
-        vectors.keep_to(lacking)
-        due = {
-            topic_id
-            for topic_id, active_topic in lacking.items()
-            if self._without_bug(topic_id, partial(vectors.came, active_topic, now), now)
-        }
+        lacking = [one for one in self._active_topics.values() if one.lacking]
+
+        def unplaced(topic: ActiveTopic) -> dict[int, PageText]:
+            work = partial(model_store.unplaced, topic)
+            return self._without_bug(topic.row.id, work, now) or {}
+
+        due = vectors.came(lacking, unplaced, now)
         if due:
             self._activate(model_store, self._store.topics.topics(), now, again=due)
 
@@ -278,7 +278,7 @@ class TopicWatch:
         if text is None or row is None or is_empty(text):
             return None
         assert self._model_store is not None
-        self._model_store.observe(text)
+        self._model_store.background.observe_page(text)
         self._learned_more = True
         again = outcome.task.purpose is Purpose.REFRESH
         context, links = from_context(row.link_context), link_contexts(page)
@@ -400,7 +400,7 @@ def _guesses(
         key = unknown[link.url]
         contexts[key] = to_context(link)
         scores[key] = (*scores.get(key, ()), active_topic.guess(key, value))
-    return Guesses(scores, contexts, active_topic.usual())
+    return Guesses(scores, contexts, active_topic.links.usual(active_topic.model))
 
 
 def _refined(
@@ -408,7 +408,7 @@ def _refined(
 ) -> list[TopicScore]:
     """Feed newly computed embeddings to the topic; return updated link scores."""
     refinable = [(one, said) for one, said in ready if one.may_be_refined]
-    active_topic.hear({one.text: said for one, said in ready})
+    active_topic.links.learn_anchors({one.text: said for one, said in ready})
     again = active_topic.expect([one.link for one, _ in refinable])
     return active_topic.refine(
         [

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from classifier.embedding.meaning import Meaning
 from classifier.links.learned_order import LearnedOrder
 from classifier.links.meaning import LinkStanding, refined, standings
 from classifier.topic.model import TopicModel
-from classifier.words.evidence import Lacking
 from classifier.words.values import LinkContext, PageText, Relevance, Verdict
 from incremental.topics.judging import BY_MEANING, BY_WORDS, LIKELY
 from store.topics.values import KeptPage, TopicRow
@@ -23,8 +22,8 @@ class ActiveTopic:
     row: TopicRow
     model: TopicModel
     links: LearnedOrder
-    # Vectors of the pages it learned from; nothing without an embedder.
-    lacking: Lacking = field(default_factory=Lacking)
+    # What it learned from without a vector of the present model, by key; empty without an embedder.
+    lacking: set[int] = field(default_factory=set)
     # Pages announced before it was ready have been judged.
     caught_up: bool = False
     # Latest pages without a verdict of this model, newest first.
@@ -55,10 +54,6 @@ class ActiveTopic:
         """Return the expected relevance of links, 0 to 1, before their pages are fetched."""
         return self.links.expect(links, self.model)
 
-    def usual(self) -> float:
-        """Return the expected relevance of a link without evidence; above 0."""
-        return self.links.usual(self.model)
-
     def learn_links(
         self,
         page: PageText,
@@ -69,10 +64,6 @@ class ActiveTopic:
         """Train the link order with the relevance of a fetched page and the link to it."""
         parents = () if led_here is None else (led_here,)
         self.links.observe(page, parents, links, relevance.score, self.model)
-
-    def hear(self, anchors: Mapping[str, Meaning]) -> None:
-        """Let the link order know the vectors of links' anchors, by their text."""
-        self.links.learn_anchors(anchors)
 
     def refine(self, guesses: Sequence[tuple[str, float, Meaning]]) -> list[TopicScore]:
         """Return guesses refined by the meaning of their links, of those that meaning says something about.

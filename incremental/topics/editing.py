@@ -191,13 +191,11 @@ def with_examples(
     if added and (count := len(others | added)) > most:
         raise InputError("examples", count, Text("input.at_most", n=most))
     for url in addresses:
-        key = canonical_key(url)
-        text = None if key in known and known[key].text else cached_text(store, url)
-        title, kept = ("", known[key].text) if key in known else ("", None)
-        if text is not None:
-            title, kept = text.title, to_text(text)
-        known[key] = ExampleRow(
-            *(0, row.id, url, key, origin, title, kept, None, 0, now, None, None)
+        new = _example(store, url, origin, known.get(canonical_key(url)), now)
+        before = known.get(new.canonical_key)
+        text = new.text if before is None or new.text is not None else before.text
+        known[new.canonical_key] = ExampleRow(
+            *(0, row.id, url, new.canonical_key, origin, new.title, text, None, 0, now, None, None)
         )
     return list(known.values())
 

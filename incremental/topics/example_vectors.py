@@ -6,8 +6,8 @@
           ^                                                                  when no page waits
           │                                                                      │ a later step
           └── learn again, with those that came <────────────────────────────────┘
-                                      none came: a pause of a minute; doubling to an hour, if the
-                                      embedder has no trouble and so the texts have
+                        none came twice: a pause of a minute; doubling to an hour, if the embedder
+                                         has no trouble and so the texts have
 
 They lack some after another model was installed or chosen, and where the model failed or was too slow when
 the topic was trained.
@@ -15,38 +15,26 @@ the topic was trained.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from classifier.embedding.meaning import Meaning
+    from classifier.words.values import PageText
     from incremental.topics.active_topic import ActiveTopic
     from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
 
-# At once for a topic, which learns after each: 15 seconds of a core with the default model.
+# At once, and the topics learn after each: 15 seconds of a core with the default model.
 PORTION: Final = 64
 POLL_SECONDS: Final = 1.0
 FIRST_PAUSE_SECONDS: Final = 60.0
 LONGEST_PAUSE_SECONDS: Final = 3_600.0
 
-
-@dataclass(slots=True)
-class _Owed:
-    """What one topic lacks."""
-
-    version: str = ""
-    """Of its model when it was last looked at; another one is looked at once more."""
-    asked: dict[int, Future[Meaning | None]] = field(default_factory=dict)
-    failed: set[int] = field(default_factory=set)
-    """Asked last, so that they keep no other from its turn."""
-    learned: set[int] = field(default_factory=set)
-    """Already embedded; skipped so they are not retried forever."""
-    due_at: float = -inf
-    pause: float = FIRST_PAUSE_SECONDS
+Unplaced = Callable[["ActiveTopic"], "dict[int, PageText]"]
+"""The texts of a topic's training without a vector, as :meth:`TopicModelStore.unplaced` gives them."""
 
 
 class ExampleVectors:
@@ -55,64 +43,63 @@ class ExampleVectors:
     def __init__(self, model_store: TopicModelStore, embedder: PageEmbedder) -> None:
         self._model_store = model_store
         self._embedder = embedder
-        self._owed: dict[int, _Owed] = {}
+        self._asked: dict[int, Future[Meaning | None]] = {}
+        # Asked last, so that they keep no other from its turn.
+        self._failed: set[int] = set()
+        self._versions: dict[int, str] = {}
+        self._due_at = inf
+        self._pause = FIRST_PAUSE_SECONDS
 
     @property
     def under_way(self) -> bool:
         """Whether vectors are being made."""
-        return any(owed.asked for owed in self._owed.values())
+        return bool(self._asked)
 
     def next_at(self, now: float) -> float:
         """Return when a topic may be asked about again; infinite = none lacks anything."""
-        if self.under_way:
-            return now + POLL_SECONDS
-        return min((owed.due_at for owed in self._owed.values()), default=inf)
+        return now + POLL_SECONDS if self._asked else self._due_at
 
-    def keep_to(self, topic_ids: Container[int]) -> None:
-        """Forget topics that lack nothing, or are no longer active."""
-        self._owed = {number: owed for number, owed in self._owed.items() if number in topic_ids}
-
-    def came(self, topic: ActiveTopic, now: float) -> bool:
-        """Go on with a topic that lacks some; return whether it is to learn again, with those that came."""
-        owed = self._owed.setdefault(topic.row.id, _Owed())
-        set_back = now + LONGEST_PAUSE_SECONDS < owed.due_at < inf
-        if owed.version != topic.row.version or set_back:
-            # It learned, perhaps from other texts.
-            owed.version, owed.due_at = topic.row.version, now
-        if not owed.asked and owed.due_at <= now and self._ask(owed, topic):
-            return True
-        return bool(owed.asked) and self._taken_in(owed, now)
-
-    def _ask(self, owed: _Owed, topic: ActiveTopic) -> bool:
-        """Hand texts over to the embedder; return whether vectors of some are known already."""
-        unplaced = self._model_store.unplaced(topic)
-        known = {one.key for one in unplaced if one.known}
-        if not known <= owed.learned:
-            owed.learned |= known
-            return True
-        waiting = [one for one in unplaced if not one.known]
-        waiting = sorted(waiting, key=lambda one: one.key in owed.failed)[:PORTION]
+    def came(self, topics: Sequence[ActiveTopic], unplaced: Unplaced, now: float) -> set[int]:
+        """Go on with the topics that lack some; return the ids of those to learn again."""
+        if self._asked:
+            return self._taken_in(topics, now)
+        # Topics of other versions learned, perhaps from other texts.
+        versions = {topic.row.id: topic.row.version for topic in topics}
+        set_back = now + LONGEST_PAUSE_SECONDS < self._due_at < inf
+        if versions == self._versions and now < self._due_at and not set_back:
+            return set()
+        self._versions, self._due_at = versions, inf
+        texts = {topic.row.id: unplaced(topic) for topic in topics}
+        waiting = {
+            key: page
+            for pages in texts.values()
+            for key, page in pages.items()
+            if page.meaning is None
+        }
+        self._failed &= waiting.keys()
+        chosen = [key for key in waiting if key not in self._failed] or list(waiting)
         # Not as pages, which visits wait for.
-        owed.asked = {one.key: self._embedder.start_later(one.page) for one in waiting}
-        if not waiting:
-            owed.due_at = inf
-        return False
+        self._asked = {key: self._embedder.start_later(waiting[key]) for key in chosen[:PORTION]}
+        return {
+            topic_id
+            for topic_id, pages in texts.items()
+            if any(page.meaning is not None for page in pages.values())
+        }
 
-    def _taken_in(self, owed: _Owed, now: float) -> bool:
-        if not all(answer.done() for answer in owed.asked.values()):
-            return False
-        found = {key: answer.result() for key, answer in owed.asked.items()}
-        owed.asked = {}
-        owed.failed |= {key for key, meaning in found.items() if meaning is None}
-        if self._model_store.know(_known(found)):
-            owed.due_at, owed.pause = now, FIRST_PAUSE_SECONDS
-            return True
-        owed.due_at = now + owed.pause
-        # The embedder rests by itself: to ask it then costs nothing.
-        if not self._embedder.problem:
-            owed.pause = min(2 * owed.pause, LONGEST_PAUSE_SECONDS)
-        return False
-
-
-def _known(found: dict[int, Meaning | None]) -> Iterable[tuple[int, Meaning]]:
-    return ((key, meaning) for key, meaning in found.items() if meaning is not None)
+    def _taken_in(self, topics: Sequence[ActiveTopic], now: float) -> set[int]:
+        if not all(answer.done() for answer in self._asked.values()):
+            return set()
+        found = {key: answer.result() for key, answer in self._asked.items()}
+        self._asked = {}
+        is_first = not found.keys() <= self._failed
+        self._failed |= {key for key, meaning in found.items() if meaning is None}
+        known = {key: meaning for key, meaning in found.items() if meaning is not None}
+        self._model_store.know(known)
+        if known or is_first:
+            self._due_at, self._pause = now, FIRST_PAUSE_SECONDS
+        else:
+            self._due_at = now + self._pause
+            # The embedder rests by itself: to ask it then costs nothing.
+            if self._embedder.trouble() is None:
+                self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        return {topic.row.id for topic in topics if topic.lacking & known.keys()}

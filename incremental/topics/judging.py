@@ -12,16 +12,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from classifier.words.values import LinkContext, Note, PageText, Relevance
 from incremental.base.texts import Text, named, read_text, stored
 from incremental.base.times import DAY, HOUR
+from store.database.texts import to_json
 from store.topics.values import ExampleRow, TopicRow
 from store.values import TopicScore
-
-if TYPE_CHECKING:
-    from classifier.words.evidence import Lacking
 
 
 def note_text(note: Note) -> Text:
@@ -31,7 +28,7 @@ def note_text(note: Note) -> Text:
 
 def stored_warnings(warnings: Sequence[str]) -> str:
     """Return warnings as JSON for a topic's row."""
-    return json.dumps(list(map(stored, warnings)), ensure_ascii=False, separators=(",", ":"))
+    return to_json(list(map(stored, warnings)))
 
 
 def warnings_of(row: TopicRow) -> list[str]:
@@ -93,13 +90,13 @@ def _trouble(example: ExampleRow) -> str:
     return Text("lacks.retried" if again else "lacks.failed", url=example.url, status=status)
 
 
-def vector_warnings(lacking: Lacking, space: str) -> list[str]:
-    """Say what vectors of *space* a topic lacks; at most one sentence."""
-    if not lacking.missing:
+def vector_warnings(missing: int, given: int, space: str) -> list[str]:
+    """Say that *missing* of the *given* texts of a topic have no vector of *space*; at most one sentence."""
+    if not missing:
         return []
-    if lacking.missing == lacking.given:
+    if missing == given:
         return [Text("lacks.no_vector", space=space)]
-    return [Text("lacks.few_vectors", space=space, missing=lacking.missing, given=lacking.given)]
+    return [Text("lacks.few_vectors", space=space, missing=missing, given=given)]
 
 
 def other_warnings(warnings: Iterable[str]) -> list[str]:
@@ -130,7 +127,7 @@ def to_text(page: PageText) -> str:
         anchors=tuple(line[:_MAX_LINE] for line in page.anchors[:_MAX_ANCHORS]),
         language=page.language,
     )
-    return json.dumps(asdict(kept), ensure_ascii=False, separators=(",", ":"))
+    return to_json(asdict(kept))
 
 
 def from_text(text: str) -> PageText:
@@ -142,7 +139,7 @@ def from_text(text: str) -> PageText:
 
 def to_context(link: LinkContext) -> str:
     """Return a link as JSON for the store, to train on once its page is verified."""
-    return json.dumps(asdict(link), ensure_ascii=False, separators=(",", ":"))
+    return to_json(asdict(link))
 
 
 def from_context(text: str | None) -> LinkContext | None:

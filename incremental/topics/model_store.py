@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from classifier.papers.trees import read_tree
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
 from classifier.words.errors import TopicError, TopicModelError
-from classifier.words.evidence import MAX_JUDGED, Evidence, Lacking, heaviest_terms, spoken
+from classifier.words.evidence import MAX_JUDGED, Evidence, heaviest_terms, spoken
 from classifier.words.sample import page_key
 from classifier.words.stored import restored
 from classifier.words.values import PageText
@@ -53,6 +53,7 @@ from incremental.topics.judging import (
 )
 from incremental.topics.latest import LATEST, outdated_pages
 from store import Store
+from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
 from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
 
@@ -76,16 +77,6 @@ BACKGROUND = "pages"
 
 Said = tuple[ExampleOrigin, PageText]
 """A text to learn from, and as what it was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unplaced:
-    """A text to learn from that a model has no vector of."""
-
-    key: int
-    page: PageText
-    known: bool
-    """Whether this process knows its vector."""
 
 
 class TopicModelStore:
@@ -128,10 +119,10 @@ class TopicModelStore:
             except TopicError as error:
                 standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
-                problems = self._vector_warnings(row, self._lacking(model.evidence))
+                problems = self._vector_warnings(row, model.evidence)
                 problems += (self._tree_problems or []) if row.method in WITH_TREE else []
                 fields = {
-                    "model": _json(model.to_json()),
+                    "model": to_json(model.to_json()),
                     "version": model.version,
                     "warnings": stored_warnings([*problems, *map(note_text, model.warnings)]),
                 }
@@ -283,10 +274,6 @@ class TopicModelStore:
                 background.observe_page(replace(text, meaning=meanings.get(page.page_id)))
         background.learn_concepts()
 
-    def observe(self, text: PageText) -> None:
-        """Count a fetched page."""
-        self.background.observe_page(text)
-
     @property
     def has_doubled(self) -> bool:
         """Whether the pages seen reached 15, 30, 60 and so on since they were stored last."""
@@ -340,27 +327,21 @@ class TopicModelStore:
 
     # Vectors of what topics learn from.
 
-    def unplaced(self, topic: ActiveTopic) -> list[Unplaced]:
-        """Return the texts with words that a topic learns from, and that its model has no vector of."""
-        assert self.embedder is not None
+    def unplaced(self, topic: ActiveTopic) -> dict[int, PageText]:
+        """Return the texts that a topic learned from without a vector, by key, with the one now known."""
         from incremental.topics.embedding.passages import passages_of  # noqa: PLC0415 - as the embedder
 
-        placed = topic.model.evidence.placed(self.embedder.space)
-        found: dict[int, Unplaced] = {}
         pages = [page for _, page in _said(topic.row, self._store.topics.examples(topic.row.id))]
-        for page in (*pages, spoken(json.loads(topic.row.keywords))):
-            terms = self._terms(page)
-            key = page_key(terms)
-            if terms and key not in placed and passages_of(page):
-                known = self.background.meanings.of(terms) is not None
-                found[key] = Unplaced(key, page, known=known)
-        return list(found.values())
+        found = {
+            page_key(self._terms(page)): replace(page, meaning=self.meaning_of(page))
+            for page in (*pages, spoken(json.loads(topic.row.keywords)))
+            if passages_of(page)
+        }
+        return {key: page for key, page in found.items() if key in topic.lacking}
 
-    def know(self, found: Iterable[tuple[int, Meaning]]) -> bool:
-        """Keep vectors for the next training, by the keys of their texts; return whether any is new."""
-        before = len(self.background.meanings)
-        self.background.meanings.put_all(found)
-        return len(self.background.meanings) > before
+    def know(self, found: Mapping[int, Meaning]) -> None:
+        """Keep vectors for the next training, by the keys of their texts."""
+        self.background.meanings.put_all(found.items())
 
     def know_page(self, page: PageText) -> None:
         """Keep the vector of a page that a topic may learn from, if it has one."""
@@ -372,28 +353,26 @@ class TopicModelStore:
         try:
             evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
         except (TopicError, ValueError, RecursionError):
-            model = self.model(row)
-            return [] if model is None else self._warnings(row, self._lacking(model.evidence))
-        return self._warnings(row, self._lacking(evidence))
+            if (model := self.model(row)) is None:
+                return []
+            evidence = model.evidence
+        return [*self._vector_warnings(row, evidence), *other_warnings(warnings_of(row))]
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        warnings = stored_warnings(self._warnings(topic.row, topic.lacking))
+        others = other_warnings(warnings_of(topic.row))
+        warnings = stored_warnings(
+            [*self._vector_warnings(topic.row, topic.model.evidence), *others]
+        )
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)
 
-    def _warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
-        others = other_warnings(warnings_of(row))
-        return [*self._vector_warnings(row, lacking), *others]
-
-    def _vector_warnings(self, row: TopicRow, lacking: Lacking) -> list[str]:
+    def _vector_warnings(self, row: TopicRow, evidence: Evidence) -> list[str]:
         if self.embedder is None or row.method not in WITH_MEANING:
             return []
-        return vector_warnings(lacking, self.embedder.space)
-
-    def _lacking(self, evidence: Evidence) -> Lacking:
-        return Lacking() if self.embedder is None else evidence.lacking(self.embedder.space)
+        space = self.embedder.space
+        return vector_warnings(len(evidence.lacking(space)), len(evidence.keys), space)
 
     # Active topics.
 
@@ -412,7 +391,9 @@ class TopicModelStore:
                 # A model that adapts has a new version with every relevant page, which is no reason.
                 adapts = isinstance(model.fit.scorer, AdaptiveCentre)
                 outdated = outdated_pages(self._store, row) if done or not adapts else []
-                lacking = self._lacking(model.evidence)
+                lacking = set[int]()
+                if self.embedder is not None:
+                    lacking = model.evidence.lacking(self.embedder.space)
                 active_topic = ActiveTopic(row, model, links, lacking, done, outdated)
             active_topic.row = row
             self._active_topics[row.id] = active_topic
@@ -443,16 +424,16 @@ class TopicModelStore:
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
         self.background.meanings.forget(self.background.sample.keys)
-        self._store.topics.put_background(BACKGROUND, _json(self.background.to_json()), now=now)
+        self._store.topics.put_background(BACKGROUND, to_json(self.background.to_json()), now=now)
         self._kept_pages = self.background.pages
         for active_topic in active_topics:
             self._store.topics.update(
-                active_topic.row.id, links=_json(active_topic.links.to_json())
+                active_topic.row.id, links=to_json(active_topic.links.to_json())
             )
             model, before = active_topic.model, active_topic.row.version
             # Training in another process meanwhile outranks an adapted model.
             if model.version != before and self._store.topics.put_model(
-                active_topic.row.id, _json(model.to_json()), model.version, before=before
+                active_topic.row.id, to_json(model.to_json()), model.version, before=before
             ):
                 active_topic.row = replace(active_topic.row, version=model.version)
 
@@ -477,7 +458,3 @@ def _doubling(pages: int) -> int:
 
 def _vectors_of(background: Background) -> int:
     return background.meanings.count(background.sample.keys)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -209,8 +209,35 @@ class Topics(Repository):
 
         What was judged, answered by a user or deleted meanwhile stays as it is.
         """
+        count = 0
         with writing(self._db, self._where):
-            return refine_guesses(self._db, site_id, scores, now)
+            for score in scores:
+                count += self._refine_guess(site_id, score, now)
+        return count
+
+    def _refine_guess(self, site_id: int, score: TopicScore, now: float) -> bool:
+        pages = Page.select(LIVING).where(
+            (Page.site == site_id) & (Page.canonical_key == score.canonical_key)
+        )
+        page_id = pages.scalar(self._db)
+        own = (PageTopic.page == page_id) & (PageTopic.topic == score.topic_id)
+        guess = PageTopic.update(
+            score=score.score,
+            verdict=score.verdict,
+            method=score.method,
+            version=score.version,
+            terms=storable(json.dumps(score.terms, ensure_ascii=False), None),
+            at=now,
+        ).where(own & ~PageTopic.fetched & (PageTopic.method != YOU))
+        if page_id is None or not guess.execute(self._db):
+            return False
+        best = PageTopic.select(fn.MAX(PageTopic.score)).where(
+            (PageTopic.page == page_id) & ~PageTopic.fetched
+        )
+        Page.update(verify_score=best.scalar(self._db)).where(
+            (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
+        ).execute(self._db)
+        return True
 
     def guessed(self, topic_id: int, method: str, *, limit: int) -> list[GuessedLink]:
         """Return recent pages scored by *method* that still have link context, newest first."""
@@ -334,34 +361,3 @@ def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: fl
         if not score.fetched:
             insert = PageTopic.insert(row).on_conflict_ignore()
         insert.execute(db)
-
-
-def refine_guesses(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> int:
-    """Implement :meth:`Topics.refine_guesses` inside the caller's transaction."""
-    count = 0
-    for score in scores:
-        pages = Page.select(LIVING).where(
-            (Page.site == site_id) & (Page.canonical_key == score.canonical_key)
-        )
-        page_id = pages.scalar(db)
-        if page_id is None:
-            continue
-        own = (PageTopic.page == page_id) & (PageTopic.topic == score.topic_id)
-        guess = PageTopic.update(
-            score=score.score,
-            verdict=score.verdict,
-            method=score.method,
-            version=score.version,
-            terms=storable(json.dumps(score.terms, ensure_ascii=False), None),
-            at=now,
-        ).where(own & ~PageTopic.fetched & (PageTopic.method != YOU))
-        if not guess.execute(db):
-            continue
-        count += 1
-        best = PageTopic.select(fn.MAX(PageTopic.score)).where(
-            (PageTopic.page == page_id) & ~PageTopic.fetched
-        )
-        Page.update(verify_score=best.scalar(db)).where(
-            (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
-        ).execute(db)
-    return count

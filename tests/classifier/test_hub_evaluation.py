@@ -25,7 +25,7 @@ from lab.hub.assessment import (
     scored_rows,
 )
 from lab.hub.files import PAGE_COLUMNS
-from lab.hub.folded import confusion, first_rows
+from lab.hub.folded import compared, first_rows
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.labels import LabelRow, read_labels, write_labels
@@ -204,9 +204,9 @@ def test_courlan_is_asked_when_it_is_there() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
 def test_precision_recall_and_f1_agree(pairs: list[tuple[bool, bool]]) -> None:
     predicted, hubs = (np.array([p[i] for p in pairs], dtype=bool) for i in (0, 1))
-    outcome = confusion(predicted, hubs)
-    p, r = outcome.precision, outcome.recall
-    assert outcome.f1 == pytest.approx(2 * p * r / (p + r) if p + r else 0)
+    figures = compared(predicted, hubs)
+    p, r = figures["precision"], figures["recall"]
+    assert figures["f1"] == pytest.approx(2 * p * r / (p + r) if p + r else 0)
 
 
 def test_the_interval_is_wider_when_one_domain_holds_the_errors() -> None:

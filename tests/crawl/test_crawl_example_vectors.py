@@ -290,7 +290,7 @@ def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
             topics = models.active_topics([row if row.version else models.learn(row)])
             for count in counts:
                 for one in seen_pages(pages, models.background.pages, count):
-                    models.observe(one)
+                    models.background.observe_page(one)
                 assert (models.outgrown(topics.values()) == topics.keys()) == (count != 29)
             models.learn(find_topic(sqlite_store, "bridges"))
             models.keep((), START)

@@ -75,14 +75,14 @@ def test_after_a_failure_pages_come_without_vectors_until_the_pause_is_over() ->
     embedder.fails = True
     with closing(PageEmbedder(embedder, lambda: now[0])) as pages:
         assert pages.with_meaning(page("one")).meaning is None
-        assert "is away" in pages.problem
+        assert "is away" in str(pages.trouble())
         embedder.fails = False
         assert pages.with_meaning(page("one")).meaning is None
         # The page, and a harmless text.
         assert len(embedder.batches) == 2
         now[0] = FIRST_PAUSE_SECONDS
         assert pages.with_meaning(page("one")).meaning is not None
-        assert not pages.problem
+        assert pages.trouble() is None
 
 
 def test_a_slow_model_does_not_hold_up_a_visit() -> None:
@@ -98,7 +98,7 @@ def test_a_slow_model_does_not_hold_up_a_visit() -> None:
 def test_a_page_without_words_has_no_vector_and_is_no_failure() -> None:
     with closing(PageEmbedder(Lengths(), lambda: 0.0)) as pages:
         assert pages.with_meaning(page(" - ")).meaning is None
-        assert not pages.problem
+        assert pages.trouble() is None
 
 
 def test_a_bug_in_a_model_is_a_failure_like_any_other() -> None:
@@ -107,7 +107,7 @@ def test_a_bug_in_a_model_is_a_failure_like_any_other() -> None:
     with closing(PageEmbedder(embedder, lambda: now[0])) as pages:
         embedder.batches = None  # type: ignore[assignment]  # appending to it raises
         assert pages.with_meaning(page("one")).meaning is None
-        assert "AttributeError" in pages.problem
+        assert "AttributeError" in str(pages.trouble())
         embedder.batches, now[0] = [], FIRST_PAUSE_SECONDS
         assert pages.with_meaning(page("one")).meaning is not None
 
@@ -185,7 +185,7 @@ def test_links_and_pages_that_fill_the_queue_do_not_stop_it() -> None:
     with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
         links = [pages.start_later(page(f"link {number:04}")) for number in range(1_500)]
         found = pages.start(page("a page"))
-        assert sum(one.done() for one in links) >= 499
+        assert sum(one.done() for one in links) >= 492  # of the others eight may be under way
         embedder.goes_on.set()
         links[0].result(timeout=10)
         found.result(timeout=10)

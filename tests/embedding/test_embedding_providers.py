@@ -109,10 +109,10 @@ def test_many_squeezed_rows_are_read_at_once() -> None:
 
 
 def test_a_model_that_breaks_is_an_error_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> Callable[[list[str]], object]:
+    def broken(_: str) -> Callable[[list[str]], object]:
         raise OSError("weights.npz is cut")
 
-    monkeypatch.setitem(local._LOADERS, "use", broken)
+    monkeypatch.setattr(local, "_loaded", broken)
     monkeypatch.setattr(packages, "find_spec", lambda _: object())
     monkeypatch.setattr(local, "version", lambda _: "1")
     with pytest.raises(EmbeddingError, match=r"weights\.npz is cut.*install it again"):

@@ -79,7 +79,7 @@ def test_a_text_that_breaks_the_model_pauses_nothing_and_is_no_problem() -> None
         found = pages.with_meanings([poison, bridge])
         assert [one.meaning is not None for one in found] == [False, True]
         assert pages.with_meaning(PageText("", title="boat")).meaning is not None
-        assert (pages.problem, pages.has_none(poison)) == ("", True)
+        assert (pages.trouble(), pages.has_none(poison)) == (None, True)
         calls = model.calls
         pages.with_meaning(poison)
         assert model.calls == calls
@@ -89,7 +89,7 @@ def test_numbers_that_are_not_finite_are_left_out(monkeypatch: pytest.MonkeyPatc
     def encode(texts: list[str]) -> list[list[float]]:
         return [[float("nan") if "poison" in text else len(text), 1] for text in texts]
 
-    monkeypatch.setitem(local._LOADERS, "use", lambda: encode)
+    monkeypatch.setattr(local, "_loaded", lambda _: encode)
     monkeypatch.setattr(packages, "find_spec", lambda _: object())
     monkeypatch.setattr(local, "version", lambda _: "1")
     pages = [PageText("", title=title) for title in ("bridge", "poison", "boat")]

@@ -81,10 +81,10 @@ def test_doctor_tries_the_shipped_model(hubwatch: Run) -> None:
 
 
 def test_doctor_says_what_a_broken_model_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> Callable[[list[str]], object]:
+    def broken(_: str) -> Callable[[list[str]], object]:
         raise OSError("weights.npz is cut")
 
-    monkeypatch.setitem(local._LOADERS, "use", broken)
+    monkeypatch.setattr(local, "_loaded", broken)
     monkeypatch.setattr(packages, "find_spec", lambda _: object())
     monkeypatch.setattr(local, "version", lambda _: "1")
     found = embeddings_finding(EmbeddingSettings("use"))

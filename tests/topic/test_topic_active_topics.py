@@ -44,7 +44,7 @@ def test_a_hub_is_worth_what_the_examples_say_of_it() -> None:
 
 def test_the_link_order_hears_of_anchors() -> None:
     active_topic = _active_topic()
-    active_topic.hear({"Cup final": Meaning("subjects 1", bytes([127, 0]))})
+    active_topic.links.learn_anchors({"Cup final": Meaning("subjects 1", bytes([127, 0]))})
     assert active_topic.links.to_json()["vectors"]["space"] == "subjects 1"
 
 

@@ -10,13 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.papers.bayes import BayesModel, Density, TermExample, TermNumbers
+from classifier.papers.bayes import BayesModel, Density, weights_of
 
 TEXTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 9), min_size=1, max_size=6)
-
-
-def packed(texts: Sequence[Mapping[str, float]], numbers: TermNumbers) -> list[TermExample]:
-    return [numbers.example(text) for text in texts]
 
 
 def weight(text: Mapping[str, float], term: str, texts: Sequence[Mapping[str, float]]) -> float:
@@ -34,13 +30,7 @@ def kernel_density(at: float, values: Sequence[float]) -> float:
 
 
 def test_a_weight_is_half_plus_half_its_share_of_the_commonest() -> None:
-    example = TermNumbers().example({"law": 4, "sea": 2, "odd": 0})
-    assert example.weights.tolist() == [1.0, 0.75]
-
-
-def test_terms_beyond_the_book_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("classifier.papers.bayes.MAX_TERMS", 1)
-    assert len(TermNumbers().example({"law": 4, "sea": 2})) == 1
+    assert weights_of({"law": 4, "sea": 2, "odd": 0}) == {"law": 1.0, "sea": 0.75}
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5), st.lists(TEXTS, min_size=1, max_size=5), TEXTS)
@@ -48,8 +38,8 @@ def test_kernel_evidence_is_that_of_the_formula(
     positives: list[dict[str, int]], negatives: list[dict[str, int]], text: dict[str, int]
 ) -> None:
     """Each held term's ratio of densities against that of its absence; bounded votes."""
-    numbers, texts = TermNumbers(), [*positives, *negatives]
-    model = BayesModel(packed(positives, numbers), packed(negatives, numbers), Density.KERNEL)
+    texts = [*positives, *negatives]
+    model = BayesModel(positives, negatives, Density.KERNEL)
     expected = 0.0
     for term, count in text.items():
         holding = sum(term in one for one in texts)
@@ -61,28 +51,28 @@ def test_kernel_evidence_is_that_of_the_formula(
                 for x in (at, 0)
             )
             expected += min(max(held - absent, -3.0), 3.0)
-    found = model.evidence(packed([text], numbers))
+    found = model.evidence([text])
     assert found.tolist() == pytest.approx([expected], abs=1e-6)
 
 
 @pytest.mark.parametrize("density", Density)
 def test_terms_of_a_class_speak_for_it(density: Density) -> None:
-    numbers = TermNumbers()
     model = BayesModel(
-        packed([{"law": 2, "court": 1}, {"law": 1, "judge": 1}], numbers),
-        packed([{"goal": 2, "match": 1}, {"goal": 1, "team": 1}, {"team": 1}], numbers),
+        [{"law": 2, "court": 1}, {"law": 1, "judge": 1}],
+        [{"goal": 2, "match": 1}, {"goal": 1, "team": 1}, {"team": 1}],
         density,
     )
-    law, goal, neither = model.evidence(packed([{"law": 1}, {"goal": 1}, {"new": 1}], numbers))
+    law, goal, neither = model.evidence([{"law": 1}, {"goal": 1}, {"new": 1}])
     assert law > neither == 0.0 > goal
-    assert model.log_odds(packed([{"new": 1}], numbers))[0] == pytest.approx(model.base)
-    assert model.votes(numbers.example({"law": 1, "goal": 1}))[0][0] == numbers.number("law")
+    assert model.log_odds([{"new": 1}])[0] == pytest.approx(model.base)
+    votes = model.votes({"law": 1, "goal": 1, "new": 1})
+    assert votes["law"] > 0 > votes["goal"]
+    assert "new" not in votes
 
 
 def test_a_class_without_examples_is_refused() -> None:
-    numbers = TermNumbers()
     with pytest.raises(ValueError, match="each class needs an example"):
-        BayesModel(packed([{"law": 1}], numbers), [], Density.NORMAL)
+        BayesModel([{"law": 1}], [], Density.NORMAL)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
@@ -90,6 +80,5 @@ def test_a_class_without_examples_is_refused() -> None:
 def test_evidence_is_finite(
     density: Density, positives: list[dict[str, int]], negatives: list[dict[str, int]]
 ) -> None:
-    numbers = TermNumbers()
-    model = BayesModel(packed(positives, numbers), packed(negatives, numbers), density)
-    assert np.isfinite(model.log_odds(packed([*positives, *negatives, {}], numbers))).all()
+    model = BayesModel(positives, negatives, density)
+    assert np.isfinite(model.log_odds([*positives, *negatives, {}])).all()

@@ -275,7 +275,7 @@ def test_learning_is_repeatable() -> None:
         {"kind": "something"},
         {"format": 2},
         {"format": "1"},
-        {"method": "bm25"},
+        {"method": "vsm"},
         {"threshold": 0.0},
         {"sha256": "0" * 64},
     ],

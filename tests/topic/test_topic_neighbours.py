@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from topic_pages import FIELDS, crawled_background, pages_of
 
-from classifier.topic.fused import NEIGHBOURS, ByNeighbours, neighbours_of
+from classifier.topic.fused import NEIGHBOURS, ByNeighbours, nearest
 from classifier.words.batch import PageBatch, sample_of
 from classifier.words.text import weighted_terms
 
@@ -35,7 +35,7 @@ def test_a_page_s_neighbours_are_pages_of_its_field() -> None:
 
 def test_weights_sum_to_one_and_a_page_is_no_neighbour_of_its_own() -> None:
     sample = sample_of(crawled_background())
-    near = neighbours_of(sample, sample)
+    near = nearest(sample, sample)
     assert near.shape == (len(sample), len(sample))
     assert near.sum(axis=1) == pytest.approx(1.0, abs=1e-6)
     assert not near.diagonal().any()

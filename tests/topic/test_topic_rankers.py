@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from lab.rival_methods import Bm25Ranker, OneClassSvmRanker
 from topic_pages import crawled_background, pages_of
 
 from classifier.papers.bayes import Density
 from classifier.papers.rankers import (
     BayesRanker,
-    Bm25Ranker,
     CentroidRanker,
     LogisticRanker,
-    OneClassSvmRanker,
     Ranker,
 )
 from classifier.words.background import Background

@@ -37,25 +37,25 @@ def animals() -> SemanticTree:
 
 
 def test_a_page_of_the_topics_own_words_has_cosine_one() -> None:
-    assert VsmSimilarity(TOPIC).of({"dog": 3.0, "wolf": 3.0}) == pytest.approx(1.0)
-    assert VsmSimilarity(TOPIC).of({"cat": 1.0}) == 0.0
+    assert VsmSimilarity(TOPIC, Background()).of({"dog": 3.0, "wolf": 3.0}) == pytest.approx(1.0)
+    assert VsmSimilarity(TOPIC, Background()).of({"cat": 1.0}) == 0.0
 
 
 def test_near_words_count_where_plain_vectors_see_none() -> None:
-    similarity = SemanticSimilarity(TOPIC, animals())
+    similarity = SemanticSimilarity(TOPIC, Background(), animals())
     assert similarity.of({"cat": 1.0}) > similarity.of({"car": 1.0}) > 0.0
 
 
 def test_similarity_is_the_mean_of_cosine_and_formula_8() -> None:
     """One word, equal weights: s(dog, dog) = 1, s(dog, wolf) = alpha / (alpha + 2)."""
     semantic = (1 + ALPHA / (ALPHA + 2)) / 2
-    similarity = SemanticSimilarity(TOPIC, animals())
+    similarity = SemanticSimilarity(TOPIC, Background(), animals())
     assert similarity.semantic({"dog": 5.0}) == pytest.approx(semantic)
     assert similarity.of({"dog": 5.0}) == pytest.approx((2**-0.5 + semantic) / 2)
 
 
 def test_without_a_tree_exact_terms_count_and_the_user_is_warned() -> None:
-    similarity = SemanticSimilarity(TOPIC, None)
+    similarity = SemanticSimilarity(TOPIC, Background(), None)
     assert similarity.notes == (NO_TREE,)
     assert similarity.of({"cat": 1.0}) == 0.0
     assert similarity.semantic({"dog": 1.0, "cat": 1.0}) == pytest.approx(0.25)
@@ -63,14 +63,20 @@ def test_without_a_tree_exact_terms_count_and_the_user_is_warned() -> None:
 
 def test_the_explanation_names_words_that_are_only_near() -> None:
     terms = [
-        term for term, _ in SemanticSimilarity(TOPIC, animals()).terms({"dog": 1.0, "cat": 1.0})
+        term
+        for term, _ in SemanticSimilarity(TOPIC, Background(), animals()).terms(
+            {"dog": 1.0, "cat": 1.0}, 10
+        )
     ]
     assert terms == ["dog", "cat"]
 
 
 @given(st.dictionaries(st.sampled_from(["dog", "cat", "car", "new"]), st.floats(0, 99)))
 def test_similarities_stay_within_bounds(vector: dict[str, float]) -> None:
-    for similarity in (VsmSimilarity(TOPIC), SemanticSimilarity(TOPIC, animals())):
+    for similarity in (
+        VsmSimilarity(TOPIC, Background()),
+        SemanticSimilarity(TOPIC, Background(), animals()),
+    ):
         assert 0.0 <= similarity.of(vector) <= 1.0
 
 
@@ -82,7 +88,7 @@ def test_a_topic_may_be_key_words_alone() -> None:
 def test_a_topic_of_nothing_scores_nothing() -> None:
     vector = topic_vector(Evidence(examples=({},)), Background())
     assert vector == {}
-    assert SemanticSimilarity(vector, animals()).of({"dog": 1.0}) == 0.0
+    assert SemanticSimilarity(vector, Background(), animals()).of({"dog": 1.0}) == 0.0
 
 
 def test_examples_and_key_words_both_shape_the_topic() -> None:

@@ -13,10 +13,9 @@ from classifier.words.segmentation import MAX_CHARS, MAX_TERM_CHARS, add_words, 
 from classifier.words.text import (
     anchor_share,
     is_hub_text,
-    link_terms,
     weighted_terms,
 )
-from classifier.words.values import LinkContext, PageText
+from classifier.words.values import PageText
 
 
 @pytest.mark.parametrize(
@@ -156,15 +155,3 @@ def test_text_of_a_topic_page_is_its_body_without_the_anchors() -> None:
 def test_an_empty_page_has_no_terms() -> None:
     assert weighted_terms(PageText("u")) == {}
     assert anchor_share(PageText("u")) == 0.0
-
-
-def test_a_link_speaks_by_its_anchor_surroundings_heading_and_url() -> None:
-    link = LinkContext("https://x.example/space/new-comet.html", "Galaxy", "an orbit", "Telescopes")
-    terms = link_terms(link, "en")
-    assert terms["galaxi"] == 3.0
-    assert {"orbit", "telescop", "space", "comet"} <= set(terms)
-
-
-@given(st.text(max_size=200))
-def test_no_url_breaks_a_link(url: str) -> None:
-    assert all(weight > 0 for weight in link_terms(LinkContext(url), "en").values())

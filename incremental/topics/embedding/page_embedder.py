@@ -13,14 +13,13 @@ without a vector and is judged by words; ``hubwatch status``, the page and the l
 from __future__ import annotations
 
 import logging
-import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import Final
 
 import numpy as np
@@ -95,14 +94,13 @@ PATIENCE_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 60.0
 LONGEST_PAUSE_SECONDS = 3_600.0
 _QUEUED = 1_000
-_END, _NOW, _LATER = range(3)
-"""The order in which the thread takes what waits: the end, pages, links."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     page: PageText
     answer: Future[Meaning | None]
+    is_link: bool
 
 
 class PageEmbedder:
@@ -111,20 +109,16 @@ class PageEmbedder:
     def __init__(self, embedder: Embedder, now: Callable[[], float]) -> None:
         self.space = space_of(embedder)
         """The one space of all vectors it gives."""
-        self.problem = ""
-        """What went wrong last; empty after a success. A text on which it breaks does not count."""
-        self.failing_since = 0.0
-        """Since when there is a problem: unix seconds, UTC."""
         self._embedder = embedder
         self._now = now
+        self._trouble: tuple[str, float] | None = None
         self._resumes_at = 0.0
         self._pause = FIRST_PAUSE_SECONDS
-        # Numbered, so that those of one kind come out as they went in.
-        self._queue: queue.PriorityQueue[tuple[int, int, _Asked | None]]
-        self._queue = queue.PriorityQueue()
-        self._numbers = count()
+        self._pages: deque[_Asked] = deque()
+        self._links: deque[_Asked] = deque()
         self._remembered: Latest[tuple[str, ...], Meaning | None] = Latest(_REMEMBERED)
-        self._lock = threading.RLock()
+        # Of all these; notified when something waits, and at the end.
+        self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -138,7 +132,7 @@ class PageEmbedder:
         """Return *pages* with their vectors as far as they were found in time."""
         ends = self._now() + patience_seconds
         # Held, so that the thread takes them together.
-        with self._lock:
+        with self._changed:
             answers = [self.start(page) for page in pages]
         found = []
         for page, answer in zip(pages, answers, strict=True):
@@ -154,43 +148,44 @@ class PageEmbedder:
 
         Also if too many wait, and when this is closed.
         """
-        return self._start(page, _NOW)
+        return self._start(page, self._pages)
 
     def start_later(self, page: PageText) -> Future[Meaning | None]:
         """Queue the text of a link, whose turn comes when no page waits; its vector is not remembered.
 
         Otherwise as :meth:`start`.
         """
-        return self._start(page, _LATER)
+        return self._start(page, self._links)
 
-    def _start(self, page: PageText, turn: int) -> Future[Meaning | None]:
+    def _start(self, page: PageText, waiting: deque[_Asked]) -> Future[Meaning | None]:
         answer: Future[Meaning | None] = Future()
-        with self._lock:
+        with self._changed:
             known = self._remembered.get(passages_of(page), answer)
             if not isinstance(known, Future):
                 answer.set_result(known)
-            elif self._closed or self._queue.qsize() >= _QUEUED:
+            elif self._closed or len(self._pages) + len(self._links) >= _QUEUED:
                 answer.set_result(None)
             else:
-                self._queue.put((turn, next(self._numbers), _Asked(page, answer)))
-                self._begin()
+                waiting.append(_Asked(page, answer, is_link=waiting is self._links))
+                self._changed.notify()
+                if self._thread is None:
+                    work = threading.Thread(target=self._work, name="embedding", daemon=True)
+                    self._thread = work
+                    work.start()
         return answer
-
-    def _begin(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="embedding", daemon=True)
-            self._thread.start()
 
     def has_none(self, page: PageText) -> bool:
         """Whether a page that came back never gets a vector: no words, or the model breaks on it."""
         key = passages_of(page)
-        with self._lock:
+        with self._changed:
             return not key or (key in self._remembered and self._remembered[key] is None)
 
     def trouble(self) -> tuple[str, float] | None:
-        """Return what goes wrong and since when (unix seconds, UTC); None = nothing does."""
-        with self._lock:
-            return (self.problem, self.failing_since) if self.problem else None
+        """Return what goes wrong and since when (unix seconds, UTC); None = nothing does.
+
+        A text on which the model breaks does not count.
+        """
+        return self._trouble
 
     def reading(self, read: Read) -> Read:
         """Return *read* with vectors for the texts that topics judge."""
@@ -205,82 +200,51 @@ class PageEmbedder:
 
     def close(self) -> None:
         """End the thread after its batch; what waits gets no vector."""
-        with self._lock:
+        with self._changed:
             self._closed = True
-            thread = self._thread
-            self._queue.put((_END, next(self._numbers), None))
-        if thread is not None:
-            thread.join(timeout=PATIENCE_SECONDS)
-        # The thread does it, unless its model hangs.
-        self._settle_rest()
-
-    def _settle_rest(self) -> None:
-        """Give no vector to what waits."""
-        ends = []
-        while True:
-            try:
-                entry = self._queue.get_nowait()
-            except queue.Empty:
-                break
-            if entry[2] is None:
-                ends.append(entry)
-            else:
-                entry[2].answer.set_result(None)
-        for entry in ends:
-            self._queue.put(entry)
+            for one in (*self._pages, *self._links):
+                one.answer.set_result(None)
+            self._pages.clear()
+            self._links.clear()
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(timeout=PATIENCE_SECONDS)
 
     def _work(self) -> None:
-        while True:
-            turn, batch = self._next_batch()
-            if not batch:
-                self._settle_rest()
-                return
-            pages = [one.page for one in batch]
-            meanings = attempt(partial(self._embedded, pages, remember=turn == _NOW))
-            if isinstance(meanings, Bug):
-                self._fail(meanings.error)
-                meanings = [None] * len(batch)
-            for one, meaning in zip(batch, meanings, strict=True):
+        while batch := self._next_batch():
+            for one, meaning in zip(batch, self._embedded(batch), strict=True):
                 one.answer.set_result(meaning)
 
-    def _next_batch(self) -> tuple[int, list[_Asked]]:
-        """Wait for a page or a link and take what else of its kind waits; empty = closed."""
-        turn, _, first = self._queue.get()
-        batch = [] if first is None else [first]
-        most = _LATER_BATCH if turn == _LATER else _BATCH
-        while batch and len(batch) < most:
-            try:
-                entry = self._queue.get_nowait()
-            except queue.Empty:
-                break
-            if entry[0] != turn or entry[2] is None:
-                self._queue.put(entry)
-                break
-            batch.append(entry[2])
-        return turn, batch
+    def _next_batch(self) -> list[_Asked]:
+        """Wait for pages or links and take some; empty = closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._pages or self._links or self._closed)
+            waiting, most = (self._pages, _BATCH) if self._pages else (self._links, _LATER_BATCH)
+            return [waiting.popleft() for _ in range(min(most, len(waiting)))]
 
-    def _embedded(self, pages: list[PageText], *, remember: bool) -> list[Meaning | None]:
+    def _embedded(self, batch: list[_Asked]) -> list[Meaning | None]:
         if self._now() < self._resumes_at:
-            return [None] * len(pages)
+            return [None] * len(batch)
+        found = attempt(partial(self._meanings_or_problem, [one.page for one in batch]))
+        if isinstance(found, Bug | str):
+            self._fail(found.error if isinstance(found, Bug) else found)
+            return [None] * len(batch)
+        self._trouble, self._pause = None, FIRST_PAUSE_SECONDS
+        with self._changed:
+            for one, meaning in zip(batch, found, strict=True):
+                if not one.is_link:
+                    self._remembered[passages_of(one.page)] = meaning
+        return found
+
+    def _meanings_or_problem(self, pages: list[PageText]) -> list[Meaning | None] | str:
         try:
-            meanings = meanings_of(pages, self._embedder)
+            return meanings_of(pages, self._embedder)
         except EmbeddingError as error:
-            self._fail(str(error))
-            return [None] * len(pages)
-        self.problem, self._pause = "", FIRST_PAUSE_SECONDS
-        with self._lock:
-            for page, meaning in zip(pages if remember else (), meanings, strict=False):
-                self._remembered[passages_of(page)] = meaning
-        return meanings
+            return str(error)
 
     def _fail(self, problem: str) -> None:
-        self._note(problem)
-        self._resumes_at = self._now() + self._pause
+        now = self._now()
+        self._trouble = (problem, self._trouble[1] if self._trouble else now)
+        self._resumes_at = now + self._pause
         logger.warning("pages are judged by words for %d s: %s", self._pause, problem)
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
-
-    def _note(self, problem: str) -> None:
-        with self._lock:
-            if not self.problem:
-                self.failing_since = self._now()
-            self.problem = problem

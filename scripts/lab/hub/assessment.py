@@ -19,7 +19,7 @@ from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.labels import LabelRow
 from classifier.hub.scaling import to_probability
 from lab.hub.files import Capture
-from lab.hub.folded import ROWS_PER_DOMAIN, confusion, first_rows, sections_of
+from lab.hub.folded import ROWS_PER_DOMAIN, compared, first_rows, sections_of
 
 
 def f1_interval(
@@ -138,14 +138,6 @@ def score(
     places = np.flatnonzero(whole if inside is None else inside).tolist()
     hubs: NDArray[np.bool_] = np.array([rows[place].is_hub for place in places], dtype=np.bool_)
     predicted = judged.hubs[places]
-    outcome = confusion(predicted, hubs)
     low, high = f1_interval(predicted, hubs, [rows[place].domain for place in places])
-    return {
-        "precision": outcome.precision,
-        "recall": outcome.recall,
-        "f1": outcome.f1,
-        "n": outcome.n,
-        "hubs": int(hubs.sum()),
-        "f1_low": low,
-        "f1_high": high,
-    }
+    figures = compared(predicted, hubs)
+    return figures | {"hubs": int(hubs.sum()), "f1_low": low, "f1_high": high}

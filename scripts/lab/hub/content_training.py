@@ -21,7 +21,7 @@ from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import Pair
 from classifier.hub.updating import folds_of
 from lab.hub.fits import fit_sigmoid, standard_scale
-from lab.hub.folded import FoldedRows, confusion
+from lab.hub.folded import FoldedRows, compared
 from lab.hub.url_training import Choose
 
 Apply = Callable[[LinearScale, NDArray[np.float64]], NDArray[np.float64]]
@@ -106,6 +106,7 @@ def narrowest_zone(
 ) -> float:
     """Return the smallest ``sure`` whose F1 is nearly the best, on held-out log-odds."""
     zones = np.arange(0.0, 12.1, 0.25)
-    scores = [confusion(np.where(np.abs(url) >= zone, url, joined) > 0, hubs).f1 for zone in zones]
+    said = (np.where(np.abs(url) >= zone, url, joined) > 0 for zone in zones)
+    scores = [compared(one, hubs)["f1"] for one in said]
     enough = max(scores) - LOSS_ALLOWED
     return float(next(zone for zone, f1 in zip(zones, scores, strict=True) if f1 >= enough))

@@ -23,39 +23,15 @@ from classifier.hub.svm import Pair
 from classifier.hub.updating import fold_of
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Counts of a comparison; hub is the positive class."""
-
-    true_hubs: int
-    false_hubs: int
-    missed_hubs: int
-    n: int
-
-    @property
-    def precision(self) -> float:
-        """Share of the predicted hubs that are hubs; 0 when none was predicted."""
-        return self.true_hubs / max(self.true_hubs + self.false_hubs, 1)
-
-    @property
-    def recall(self) -> float:
-        """Share of the hubs that were predicted; 0 when there is none."""
-        return self.true_hubs / max(self.true_hubs + self.missed_hubs, 1)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        return 2 * self.true_hubs / max(2 * self.true_hubs + self.false_hubs + self.missed_hubs, 1)
-
-
-def confusion(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> Outcome:
-    """Count a prediction against the truth."""
-    return Outcome(
-        true_hubs=int((predicted & hubs).sum()),
-        false_hubs=int((predicted & ~hubs).sum()),
-        missed_hubs=int((~predicted & hubs).sum()),
-        n=len(hubs),
-    )
+def compared(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> dict[str, float]:
+    """Return precision, recall and F1 of hubs, 0 where there is nothing to divide by, and the rows."""
+    right, said, there = int((predicted & hubs).sum()), int(predicted.sum()), int(hubs.sum())
+    return {
+        "precision": right / max(said, 1),
+        "recall": right / max(there, 1),
+        "f1": 2 * right / max(said + there, 1),
+        "n": len(hubs),
+    }
 
 
 # Rows of one domain and label that are used, in file order (the evaluation contract's cap).
@@ -123,7 +99,7 @@ class Fold:
 
     def score(self, pair: Pair) -> float:
         """Return the F1 of hubs among the held-out rows."""
-        return confusion(self.train(pair).decide(self.held_rows) > 0, self.held_hubs).f1
+        return compared(self.train(pair).decide(self.held_rows) > 0, self.held_hubs)["f1"]
 
 
 @dataclass(frozen=True, slots=True)

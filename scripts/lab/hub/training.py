@@ -25,7 +25,7 @@ from classifier.hub.svm import Pair
 from lab.hub import grid
 from lab.hub.content_training import PageRows, TrainedContent, train_content
 from lab.hub.files import Capture
-from lab.hub.folded import FoldedRows, Outcome, confusion, first_rows, sections_of
+from lab.hub.folded import FoldedRows, compared, first_rows, sections_of
 from lab.hub.url_training import Choose, Probes, TrainedUrlMachine, TrainingRows, train_url_machine
 
 
@@ -164,10 +164,4 @@ def _metrics(
 
 
 def _score(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> dict[str, float]:
-    outcome: Outcome = confusion(predicted, hubs)
-    return {
-        "precision": round(outcome.precision, 4),
-        "recall": round(outcome.recall, 4),
-        "f1": round(outcome.f1, 4),
-        "n": outcome.n,
-    }
+    return {name: round(value, 4) for name, value in compared(predicted, hubs).items()}
