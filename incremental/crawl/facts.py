@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -76,10 +76,11 @@ from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
-from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.sandbox import Body, Read, Unread
 from incremental.schedule.allocation import MissingPages
 from incremental.schedule.refreshing import RefreshTerms, WatchTerms, bounds
 from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
 from store import Store
 from store.enums import HubKind, HubRole, PageState
@@ -120,21 +121,22 @@ class _Read(_Known):
 class FactReader:
     """Asks the store what bears on a visit, and writes nothing; what follows from it is decided elsewhere."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is asked, and what judges
         self,
         store: Store,
         settings: Settings,
         scorer: HubScorer,
         topics: TopicWatch,
-        read: Read = read_body,
+        *,
+        gate: HostGate,
+        read: Read,
     ) -> None:
         self._store = store
         self._settings = settings
         self._scorer = scorer
         self._topics = topics
         self._read = read
-        self.sitemaps: Callable[[str], Sequence[str]] = lambda _: ()
-        """Which sitemaps the robots.txt for a URL names."""
+        self._gate = gate
         history = settings.refresh
         self._terms = RefreshTerms(history.first_days * DAY, history.max_days * DAY)
         self._announced_terms = self._terms if history.share else None
@@ -152,7 +154,7 @@ class FactReader:
         case = OTHER_CASES[outcome.task.purpose]
         if case is Case.ROBOTS:
             has_hubs = bool(self._store.read.hubs(site.row.id))
-            named = self.sitemaps(outcome.task.url) if has_hubs else ()
+            named = self._gate.sitemaps(outcome.task.url) if has_hubs else ()
             return RobotsFacts(now, site.scope, site.path_aliases, named)
         if case is Case.VERIFIED:
             return self._verified(outcome, site, now)

@@ -10,8 +10,7 @@ For each site in turn, the one that may be asked first::
     nothing due          -> a refresh; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Fetches of topics (example pages) go before all sites. They pass the same gate, and
-count against the site in whose scope they lie, if any.
+Fetches of topics (example pages) go before all sites. They pass the same gate, and count against no site.
 
 Only what is under way is in memory; everything that must survive the process is in the store.
 """
@@ -28,7 +27,7 @@ from functools import partial
 from incremental.base.attempts import Bug, attempt
 from incremental.base.times import DAY, HOUR, NEVER
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.part import Part, Whole
+from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.requested_visits import RequestedVisits
 from incremental.crawl.sites import WatchedSite
@@ -89,8 +88,8 @@ class Frontier:
         overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
         quarantine: CrawlQuarantine,
-        gate: HostGate | None = None,
-        part: Part | None = None,
+        gate: HostGate,
+        part: Part,
     ) -> None:
         self._store = store
         self._overflows = overflows
@@ -101,8 +100,8 @@ class Frontier:
         self._settings = settings
         self._refuse = refuse
         self._quarantine = quarantine
-        self.gate = gate or HostGate(store, settings)
-        self._part = part or Whole()
+        self.gate = gate
+        self._part = part
         self.watched = WatchedSites(store, settings, quarantine, self._part)
         """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
@@ -558,9 +557,6 @@ class Frontier:
         site = self.watched.in_memory(task.site_id)
         if site is not None:
             site.busy = False
-        elif not task.site_id:
-            site = self.watched.holding(task.url, now)
-        if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
             others = len(response.redirects) + (not revisit) + more

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
+from incremental.crawl.part import Part
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError, open_configured_store
@@ -163,7 +164,7 @@ LEASE_SECONDS: Final = 20.0
 _FENCED: Final = "another daemon has taken over the sites of this one, which joins again"
 
 
-class Membership:
+class Membership(Part):
     """One daemon's place. Steps run in the crawler's thread; the heartbeat has one of its own."""
 
     def __init__(  # noqa: PLR0913 - what it is known by, and what it keeps up

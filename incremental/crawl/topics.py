@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, TypeVar
 from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
-from incremental.crawl.part import Part, Whole
+from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import Guesses, HubView
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
-from incremental.sandbox import Read, read_body
+from incremental.sandbox import Read
 from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.judging import (
@@ -78,11 +78,11 @@ class TopicWatch:
         settings: Settings,
         quarantine: CrawlQuarantine,
         *,
-        read: Read = read_body,
-        embedder: PageEmbedder | None = None,
-        part: Part | None = None,
+        read: Read,
+        embedder: PageEmbedder | None,
+        part: Part,
     ) -> None:
-        self._part = part or Whole()
+        self._part = part
         self._embedder = embedder
         self._store = store
         self._quarantine = quarantine
