@@ -47,7 +47,7 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.values import HostRow, SiteUpdate, TopicScore, VisitPlan, VisitRecord
+from store.values import HostRow, SiteChanges, SiteUpdate, TopicScore, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -140,7 +140,7 @@ class Crawler:
             self.frontier.set_back(self._stepped_at - now, now)
         # The process was suspended: lists that overflowed meanwhile are followed as after any overflow.
         if now > self._wake_at + PAUSE_SECONDS:
-            self.frontier.resume(now)
+            self.frontier.watched.resume(now)
         self._stepped_at = now
         if self.quarantine.next_at(self._loaded_at) <= now:
             self.load(now)
@@ -186,16 +186,6 @@ class Crawler:
     def idle(self) -> bool:
         """Whether no visit is under way."""
         return self.engine.idle
-
-    @property
-    def sites_under_way(self) -> set[int]:
-        """The ids of the sites that are being visited."""
-        return self.engine.sites
-
-    @property
-    def visits(self) -> tuple[int, int]:
-        """How many visits are under way, and how many have ended since this crawler was made."""
-        return self.engine.under_way, self.engine.ended
 
     def abandon(self, now: float) -> bool:
         """Drop finished visits, which are due again; return whether all have ended.
@@ -257,9 +247,12 @@ class Crawler:
             return
         facts = self._facts.ask(outcome, site, now)
         if isinstance(facts, RobotsFacts):
-            plan = VisitPlan(site_fields={"budget": site.budget.to_text()}, host=host)
+            fields, named = SiteUpdate(budget=site.budget.to_text()), sitemap_hubs(facts)
             with self._store.write.together():
-                self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+                if host is not None:
+                    self._store.write.put_host(host)
+                changes = SiteChanges(fields=fields, added=tuple(named))
+                self._store.write.change_site(site.row.id, changes, now)
                 site.other_hubs = None
                 self.quarantine.visited(outcome.task, outcome.bug, now)
         elif facts is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
@@ -14,7 +15,6 @@ from incremental.crawl.probes import probes
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
-from incremental.decide.arrivals import dated
 from incremental.decide.cases import (
     OTHER_CASES,
     Facts,
@@ -85,7 +85,7 @@ from incremental.visit.visit import Outcome, Purpose, is_first_reading
 from store import Store
 from store.enums import HubKind, HubRole, PageState
 from store.rules import Case, Rule
-from store.values import ARTICLE, HubRow, KnownPage, RefreshRow, SeenLink, VerificationRow
+from store.values import ARTICLE, HubRow, RefreshRow, SeenLink, Sight, VerificationRow
 
 # From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
 QUOTA_MATTERS = 0.02
@@ -300,21 +300,21 @@ class FactReader:
         read, hub, found, now = self._store.read, listed["hub"], listed["found"], listed["now"]
         page, scope, row = listed["page"], listed["scope"], listed["row"]
         known = read.known(site.row.id, [t.canonical_key for t in found])
-        shown = read.first_shown(hub.page_id)
-        visible = set(shown)
+        sights = read.sights(hub.page_id)
+        visible = {one.page_id for one in sights if one.gone_at is None}
         unknown = [t for t in found if t.canonical_key not in known]
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
-        context, since = self.context(site, now), self._since(site, now)
+        context = self.context(site, now)
         beyond = scope.beyond(hub.canonical_key) is not None
         view = HubView(
             hub=hub,
-            since=since,
+            since=self._since(site, now),
             found=found,
             known=known,
             visible=frozenset(visible),
-            young=_young(hub, shown),
+            young=_young(hub, sights),
             scores=self._scores(unknown, hub, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
@@ -334,9 +334,7 @@ class FactReader:
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
-            sights=read.sights(hub.page_id)
-            if _may_be_old(found, known, visible, hub, since)
-            else (),
+            sights=sights,
             never_there=frozenset(
                 t.canonical_key for t in unknown if context.missing_like(t.url) >= NEVER_THERE
             ),
@@ -384,11 +382,7 @@ class FactReader:
 
     def _hub_counts(self, site_id: int) -> HubCounts:
         urls = self._store.read.hub_urls(site_id)
-        by_template: dict[str, int] = {}
-        for url in urls:
-            form = template(url)
-            by_template[form] = by_template.get(form, 0) + 1
-        return HubCounts(len(urls), by_template)
+        return HubCounts(len(urls), Counter(map(template, urls)))
 
     # Sections.
 
@@ -609,26 +603,14 @@ class FactReader:
         return [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
 
 
-def _young(hub: HubRow, shown: Mapping[int, float]) -> frozenset[int]:
+def _young(hub: HubRow, sights: Iterable[Sight]) -> frozenset[int]:
     """Return the ids of pages new on the hub at its last visit, if that was not its first."""
     if hub.baseline_at is None or hub.baseline_at == hub.visited_at:
         return frozenset()
-    return frozenset(page for page, at in shown.items() if at == hub.visited_at)
+    return frozenset(
+        one.page_id for one in sights if one.gone_at is None and one.first_seen_at == hub.visited_at
+    )
 
 
 def _not_news(site: WatchedSite) -> Withheld:
     return withheld(read_objections(site.row.not_news))
-
-
-def _may_be_old(
-    found: Sequence[SeenLink],
-    known: Mapping[str, KnownPage],
-    visible: set[int],
-    hub: HubRow,
-    since: Since,
-) -> bool:
-    """Whether a link that the hub did not show before is dated, so that it may be old."""
-    here = {one for one, page in known.items() if page.id in visible}
-    return any(
-        t.canonical_key not in here and dated(t, hub, since.url_dates) is not None for t in found
-    )

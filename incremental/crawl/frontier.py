@@ -182,10 +182,6 @@ class Frontier:
             elif site_id in self.watched and times.first is not None:
                 heapq.heappush(self._queue, (times.first, site_id))
 
-    def resume(self, now: float) -> None:
-        """Note that the process was suspended until now."""
-        self.watched.resume(now)
-
     def share_again(self, now: float) -> None:
         """Divide a shared budget again, by what sites have turned out to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
@@ -435,7 +431,8 @@ class Frontier:
             return None
         due = self._due_times(site.row.id)
         if closed:
-            return self._unread(site, due, now)
+            never_read = _is_due(due.hubs[HubClass.EXPLORE], now)
+            return self._hub(site, Share.EXPLORE, now) if never_read else None
         found, missing = self._found(site, due, now)
         if has_grant and (unread := found.pop(Share.EXPLORE, None)) and not found:
             return unread
@@ -462,11 +459,6 @@ class Frontier:
         self._current.discard(site_id)
         return known or self._store.read.due_times(site_id)
 
-    def _unread(self, site: WatchedSite, due: DueTimes, now: float) -> VisitTask | None:
-        """Return the next hub that was never read."""
-        is_due = _is_due(due.hubs[HubClass.EXPLORE], now)
-        return self._hub(site, Share.EXPLORE, now) if is_due else None
-
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
     ) -> tuple[dict[Share, VisitTask], bool]:
@@ -480,11 +472,11 @@ class Frontier:
                 due_now = due_now and site.even_at(Share(kind), now) <= now
             if due_now and (hub := self._hub(site, Share(kind), now)) is not None:
                 found[Share(kind)] = hub
-        verifications = self._verifications(site, due, now)
-        missing = bool(verifications) and verifications[0].state == PageState.MISSING
-        if verifications:
-            waits = missing or verifications[0].state == PageState.PENDING
-            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
+        missing = False
+        for row in self._verifications(site, due, now):
+            missing = row.state == PageState.MISSING
+            waits = missing or row.state == PageState.PENDING
+            found[Share.VERIFY if waits else Share.READ] = verification_task(row)
         if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
             found[Share.WATCH] = watched
         return found, missing
@@ -505,9 +497,8 @@ class Frontier:
         self, site: WatchedSite, due_at: float | None, now: float, *, watched: bool
     ) -> VisitTask | None:
         """Return the page to refresh next, if any."""
-        row = None
-        if _is_due(due_at, now):
-            row = self._store.refreshes.due(site.row.id, now, watched=watched)
+        is_due = _is_due(due_at, now)
+        row = self._store.refreshes.due(site.row.id, now, watched=watched) if is_due else None
         return refresh_task(row) if row is not None else None
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
@@ -517,12 +508,7 @@ class Frontier:
         return settled and saved >= QUOTAS[Share.REFRESH].least
 
     def _hub(self, site: WatchedSite, share: Share, now: float) -> VisitTask | None:
-        """Return the visit of a class of hubs that is due; None = all that were are put off."""
-        hub = self._due_hub(site, now, share)
-        return None if hub is None else hub_task(hub)
-
-    def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
-        """Return the due hub of a class that most deserves a visit."""
+        """Return the due visit of a class of hubs that is most deserved; None = all that were are put off."""
         limit = {Share.REVISIT: CHOICE, Share.ARTICLE: None}.get(share, 1)
         ask = partial(self._store.read.due_hubs, site.row.id, share=HubClass(share))
         while due := ask(now, limit=limit):
@@ -530,9 +516,9 @@ class Frontier:
             ready = [hub for hub in due if self._is_ready(hub, site, index[hub.page_id], now)]
             if ready and share is Share.ARTICLE:
                 articles = [one for one in ask(NEVER, limit=None) if one.due_at < NEVER]
-                return next_to_read(articles, ready, partial(_weight, site, now), now)
+                return hub_task(next_to_read(articles, ready, partial(_weight, site, now), now))
             if ready:
-                return max(ready, key=lambda hub: index[hub.page_id])
+                return hub_task(max(ready, key=lambda hub: index[hub.page_id]))
         return None
 
     def _is_ready(self, hub: HubRow, site: WatchedSite, index: float, now: float) -> bool:

@@ -63,13 +63,11 @@ MAX_URGENT_PAGES = 8
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
     *("covered_daily", "articles_gained_at", "articles_at", "baselines", "budget", "beside_at"),
+    "terms",
 )
-# Of a site that goes on under other terms.
-_CARRIED = (
-    *(name for name in _REMEMBERED if not name.startswith("planned")),
-    *("busy", "urgent", "next_pages", "first_pages", "context"),
-)
-Memory = tuple[object, ...]
+# And while it is at work.
+_AT_WORK = ("busy", "urgent", "next_pages", "first_pages", "context")
+Memory = dict[str, object]
 """What is kept of an evicted site."""
 
 
@@ -183,11 +181,9 @@ class WatchedSite:
 
     def take_over(self, before: WatchedSite) -> None:
         """Keep what is only in memory after the site's row was read again."""
-        # The plan is dropped if the terms changed, so that all hubs are rescheduled.
-        for name in _CARRIED:
+        self.remember(before.memory)
+        for name in _AT_WORK:
             setattr(self, name, getattr(before, name))
-        if self.terms == before.terms:
-            self.planned_at, self.planned_price = before.planned_at, before.planned_price
 
     @property
     def may_go(self) -> bool:
@@ -198,15 +194,14 @@ class WatchedSite:
     @property
     def memory(self) -> Memory:
         """What only memory knows."""
-        return (self.terms, *(getattr(self, name) for name in _REMEMBERED))
+        return {name: getattr(self, name) for name in _REMEMBERED}
 
     def remember(self, memory: Memory) -> None:
         """Take what was known before the site was evicted."""
-        terms, *values = memory
-        for name, value in zip(_REMEMBERED, values, strict=True):
+        # The plan is dropped if the terms changed, so that all hubs are rescheduled.
+        plan = {} if memory["terms"] == self.terms else {"planned_at": 0.0, "planned_price": 0.0}
+        for name, value in (memory | plan | {"terms": self.terms}).items():
             setattr(self, name, value)
-        if terms != self.terms:
-            self.planned_at = self.planned_price = 0.0
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""

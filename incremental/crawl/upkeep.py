@@ -217,13 +217,12 @@ class Upkeep:
             return None
         read, host, site_id = self._store.read, f"//{urlsplit(url).netloc}", site.row.id
         below = {one: read.pages_below(site_id, host + one) for one in prefixes}
-        hubs = [read.pages_below(site_id, host + one, hubs_only=True) for one in prefixes]
         return AliasFacts(
             url,
             same,
             evidence=json.loads(site.row.path_aliases),
             below={one: [page[:2] for page in pages] for one, pages in below.items()},
-            hubs={page for pages in hubs for page, *_ in pages},
+            hubs={hub for pages in below.values() for *_, hub in pages if hub is not None},
         )
 
     def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite, now: float) -> None:
@@ -247,18 +246,15 @@ class Upkeep:
         hub = self._store.read.hub(page_id)
         if hub is None or not may_hand_over(hub, site.row, site.scope, now):
             return False
-        other = self._watching(site)
+        other, tags = self._watching(site), self._store.tags.of_sites().get(site.row.id, ())
         # The feed's own site would announce everything twice, so it is withdrawn, unless it has terms of
         # its own, announced pages or labels.
-        if other is None or self._store.read.has_history(site.row.id):
+        if other is None or not self._store.write.withdraw_site(site.row.id):
             return False
         new = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("given"), now)
         feed = SeenLink(hub.canonical_key, hub.url, hub=new)
         self._store.write.change_site(other.id, SiteChanges(added=(feed,)), now)
-        # The hub first: killed in between, the feed is read twice but not lost.
-        if not self._store.write.withdraw_site(site.row.id):
-            return False
-        add_tags(self._store, other.id, self._store.tags.of_sites().get(site.row.id, ()))
+        add_tags(self._store, other.id, tags)
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 

@@ -175,17 +175,6 @@ class Recorder(SiteRecords, LabelRecords):
         with storage_errors(self._where):
             self._put_host(host)
 
-    def robots(
-        self, site_id: int, sitemaps: Sequence[SeenLink], plan: VisitPlan, now: float
-    ) -> None:
-        """Record that a robots.txt was read, and the sitemaps that it names."""
-        with writing(self._db, self._where):
-            if plan.host is not None:
-                self._put_host(plan.host)
-            if plan.site_fields:
-                SET_SITE.run(self._db, columns(plan.site_fields), site=site_id)
-            self._put_pages(site_id, sitemaps, now, None)
-
     def visit(
         self,
         record: VisitRecord,

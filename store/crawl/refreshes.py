@@ -96,7 +96,7 @@ class Refreshes(Repository):
 
     def of_watch(self, watch_id: int, *, limit: int = 500) -> list[RefreshRow]:
         """Return the pages of a watch, the last changed first."""
-        return [_ROW(row) for row in self._asked(_OF_WATCH, watch=watch_id, limit=limit)]
+        return self._asked_all(_ROW, _OF_WATCH, watch=watch_id, limit=limit)
 
     def postpone(self, page_id: int, until: float) -> None:
         """Postpone a page's next refresh unless it is paused."""
