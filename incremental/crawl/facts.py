@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypedDict
+from typing import Any
 
 from incremental.base.path_aliases import without_path_alias
-from incremental.base.scope import Scope, template, trap
+from incremental.base.scope import template, trap
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.probes import probes
@@ -26,7 +26,6 @@ from incremental.decide.cases import (
 )
 from incremental.decide.editions import editions, untranslated
 from incremental.decide.feed_home import (
-    LearnedSite,
     changed_rules,
     is_given_feed,
     is_planet,
@@ -96,28 +95,6 @@ MAX_FOLDERS = 10
 MIN_AT_HOME = 5
 
 
-class _Known(TypedDict):
-    """What is asked of every hub."""
-
-    now: float
-    hub: HubRow
-    row: VerificationRow
-    of_event: bool
-    not_news: Withheld
-    has_versions: bool
-    has_twin: bool
-
-
-class _Read(_Known):
-    """What is asked of a page of links."""
-
-    page: Page
-    feed: LearnedSite | None
-    scope: Scope
-    found: Sequence[SeenLink]
-    room: int
-
-
 class FactReader:
     """Asks the store what bears on a visit, and writes nothing; what follows from it is decided elsewhere."""
 
@@ -162,7 +139,9 @@ class FactReader:
 
     # Hubs.
 
-    def _of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> OfHub | None:
+    def _of_hub(  # noqa: PLR0911 - a case each
+        self, outcome: Outcome, site: WatchedSite, now: float
+    ) -> OfHub | None:
         visited = self._store.read.visited_hub(outcome.task.page_id, outcome.body_md5)
         if visited is None:
             return None
@@ -170,15 +149,15 @@ class FactReader:
         read = hub if page is None else as_read(hub, page)
         reading = None if page is None else self._reading(outcome, page, read, site, now)
         case = case_of(outcome, hub, reading)
-        known = _Known(
-            now=now,
-            hub=hub,
-            row=row,
-            of_event=visited.of_event,
-            not_news=self._not_news_like(row, site),
-            has_versions=visited.has_versions,
-            has_twin=visited.has_twin,
-        )
+        known: dict[str, Any] = {
+            "now": now,
+            "hub": hub,
+            "row": row,
+            "of_event": visited.of_event,
+            "not_news": self._not_news_like(row, site),
+            "has_versions": visited.has_versions,
+            "has_twin": visited.has_twin,
+        }
         if case is Case.REDIRECTED:
             return self._redirected(known, outcome, site)
         if case is Case.SAME:
@@ -187,36 +166,44 @@ class FactReader:
             return NotAListFacts(**known, problem=why_not_a_hub(page, hub))
         if reading is None:
             return FailedFacts(**known)
-        known["hub"] = reading.begun(read)
-        return self._of_read_hub(case, known, reading, outcome, site)
-
-    def _of_read_hub(
-        self, case: Case, known: _Known, reading: Reading, outcome: Outcome, site: WatchedSite
-    ) -> ArticleFacts | SameLinksFacts:
-        page, hub, now = reading.page, known["hub"], known["now"]
+        known["hub"] = hub = reading.begun(read)
         if case is Case.ARTICLE:
-            row = known["row"]
-            is_news = row is not None and row.state == PageState.PENDING
-            section = self._section(page, hub.canonical_key, site, now, is_news=is_news)
-            return ArticleFacts(**known, page=page, section=section, terms=self._announced_terms)
-        read = _Read(
-            **known,
-            page=page,
-            feed=reading.feed,
-            scope=reading.scope,
-            found=reading.found,
-            room=self._room(site),
-        )
+            is_news = row.state == PageState.PENDING
+            section = self._section(reading.page, hub.canonical_key, site, now, is_news=is_news)
+            terms = self._announced_terms
+            return ArticleFacts(**known, page=reading.page, section=section, terms=terms)
+        known["room"] = self._room(site)
+        for name in ("page", "feed", "scope", "found"):
+            known[name] = getattr(reading, name)
         if case is Case.SAME_LINKS:
-            return SameLinksFacts(**read)
-        return self._list(read, reading.first, outcome, site)
+            return SameLinksFacts(**known)
+        return ListFacts(
+            **known,
+            view=self._view(reading, hub, row, site, now),
+            first=reading.first,
+            probes=self._probes(reading, hub, outcome, site, now),
+            later_pages=site.next_pages.get(hub.page_id, 0),
+        )
+
+    @staticmethod
+    def _probes(
+        reading: Reading, hub: HubRow, outcome: Outcome, site: WatchedSite, now: float
+    ) -> Sequence[SeenLink] | None:
+        """Return the usual places of feeds and sitemaps; None = they were tried, or there are none."""
+        due = hub.role == HubRole.SEED and site.row.probed_at is None
+        if not due or is_planet(hub, reading.scope):
+            return None
+        home = reading.feed.home if reading.feed else None
+        return probes(reading.page, home.url if home else outcome.response.url, now)
 
     def _room(self, site: WatchedSite) -> int:
         if site.other_hubs is None:
             site.other_hubs = self._store.read.other_hubs(site.row.id)
         return self._limits.max_per_site - site.other_hubs
 
-    def _redirected(self, known: _Known, outcome: Outcome, site: WatchedSite) -> RedirectedFacts:
+    def _redirected(
+        self, known: dict[str, Any], outcome: Outcome, site: WatchedSite
+    ) -> RedirectedFacts:
         url = normalize(outcome.response.location or "") or ""
         return RedirectedFacts(
             **known,
@@ -252,7 +239,7 @@ class FactReader:
         if elsewhere:
             known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
             continued = continues(found, known)
-        first = self._first_reading(outcome, page, hub, site)
+        first = self._first_reading(outcome, found, hub, site)
         return Reading(page, feed, scope, found, continued, digest, first)
 
     def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
@@ -265,40 +252,24 @@ class FactReader:
         return found if len(known) >= MIN_AT_HOME else []
 
     def _first_reading(
-        self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
+        self, outcome: Outcome, found: Sequence[SeenLink], hub: HubRow, site: WatchedSite
     ) -> FirstReading | None:
         # Without features another command made it a list during the visit; the next visit has them.
         if not is_first_reading(hub) or outcome.features is None:
             return None
         link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
         probability = self._scorer.score_page(link, outcome.features).probability
-        found = targets(
-            page.links, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key
-        )
         known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         menu = self._store.read.shown_by_seed(site.row.id)
         menu |= {one for one, row in known.items() if row.is_hub}
         only_menu = {t.canonical_key for t in found} <= menu
         return FirstReading(probability, self._limits.threshold, only_menu)
 
-    def _list(
-        self, read: _Read, first: FirstReading | None, outcome: Outcome, site: WatchedSite
-    ) -> ListFacts:
-        hub, page, feed, now = read["hub"], read["page"], read["feed"], read["now"]
-        due = hub.role == HubRole.SEED and site.row.probed_at is None
-        near = feed.home.url if feed and feed.home else outcome.response.url
-        return ListFacts(
-            **read,
-            view=self._view(read, site),
-            first=first,
-            probes=probes(page, near, now) if due and not is_planet(hub, read["scope"]) else None,
-            later_pages=site.next_pages.get(hub.page_id, 0),
-        )
-
-    def _view(self, listed: _Read, site: WatchedSite) -> HubView:
+    def _view(
+        self, reading: Reading, hub: HubRow, row: VerificationRow, site: WatchedSite, now: float
+    ) -> HubView:
         """Return the facts about the links of a hub."""
-        read, hub, found, now = self._store.read, listed["hub"], listed["found"], listed["now"]
-        page, scope, row = listed["page"], listed["scope"], listed["row"]
+        read, page, scope, found = self._store.read, reading.page, reading.scope, reading.found
         known = read.known(site.row.id, [t.canonical_key for t in found])
         sights = read.sights(hub.page_id)
         visible = {one.page_id for one in sights if one.gone_at is None}
@@ -319,8 +290,8 @@ class FactReader:
             labels=read.corrections([t.canonical_key for t in unknown]),
             counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
             limits=self._limits,
-            awaited=row is not None and row.state == PageState.PENDING,
-            by_article=row is not None and self._is_led_to(row),
+            awaited=row.state == PageState.PENDING,
+            by_article=self._is_led_to(row),
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
                 site,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
@@ -335,22 +336,21 @@ class Upkeep:
     def _shown(
         self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
     ) -> dict[int, ShownPages]:
-        pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
-        announced: dict[int, dict[int, float]] = {hub.page_id: {} for hub in hubs}
+        pages = defaultdict[int, set[int]](set)
+        announced = defaultdict[int, dict[int, float]](dict)
         patience = {
             hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
         }
         # A list that overflowed covers what shows the same as it did before: by now it may show only new
         # pages, which the others do not.
         for hub, page in self._store.read.articles_shown(site_id, gone_since=overflowed_at):
-            if hub in pages:
-                pages[hub].add(page)
+            pages[hub].add(page)
         evidence = self._store.read.announced_shown(site_id)
         if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:
             # Never as the only evidence: where a site imports its past, its news need not appear.
             evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
         for hub, page, seen_at, announced_at in evidence:
-            if hub in announced and seen_at <= announced_at + patience[hub]:
+            if hub in patience and seen_at <= announced_at + patience[hub]:
                 announced[hub][page] = announced_at
         return {
             hub.page_id: ShownPages(

@@ -27,14 +27,7 @@ _IDS = Prepared(
     )
 )
 _REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & refused()))
-_NEW_HUB = Inserted(
-    Hub,
-    (
-        *("page", "site_id", "kind", "role", "score", "why", "due_at"),
-        *("baseline_at", "revisit"),
-    ),
-    ignore=True,
-)
+_NEW_HUB = Inserted(Hub, ignore=True)
 SET_HUB = Updated(Hub, lambda page: Hub.page == page)
 SET_PAGE = Updated(Page, lambda page: Page.id == page)
 _IS_LIST = fn.EXISTS(
@@ -49,11 +42,7 @@ _UNREAD = Prepared(
         & ~_IS_LIST
     )
 )
-_NEW_PAGE = (
-    *("site", "canonical_key", "url", "anchor", "published_at", "first_seen_at", "first_hub_id"),
-    *("state", "verify_due_at", "verify_score", "link_context", "rule"),
-)
-_NEW_PAGES = Inserted(Page, _NEW_PAGE, ignore=True)
+_NEW_PAGES = Inserted(Page, ignore=True)
 
 
 class PageRecords(Repository):

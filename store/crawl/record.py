@@ -134,17 +134,9 @@ _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
 _HOST_COLUMNS = tuple(HostRow.__dataclass_fields__)
-_NEW_SIGHTINGS = Inserted(
-    Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
-)
-_NEW_CHANGES = Inserted(Change, ("site", "page", "kind", "at", "hub_id", "detail"))
-_NEW_VISIT = Inserted(
-    Visit,
-    (
-        *("page", "at", "status", "http_code", "body_bytes", "elapsed_seconds", "links"),
-        *("new_pages", "overflow", "detail"),
-    ),
-)
+_NEW_SIGHTINGS = Inserted(Sighting, ignore=True)
+_NEW_CHANGES = Inserted(Change)
+_NEW_VISIT = Inserted(Visit)
 
 
 class Recorder(SiteRecords, LabelRecords):

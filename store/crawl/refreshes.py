@@ -74,9 +74,7 @@ _SET = {
     False: Updated(Refresh, lambda page: (Refresh.page == page) & PLANNED),
     True: Updated(Refresh, lambda page: (Refresh.page == page) & WATCHED),
 }
-_NEW = Inserted(
-    Refresh, ("page", "site_id", "due_at", "checks", "etag", "last_modified"), ignore=True
-)
+_NEW = Inserted(Refresh, ignore=True)
 _NO_REFRESH = Prepared(lambda page: Refresh.delete().where((Refresh.page == page) & PLANNED))
 
 
