@@ -232,7 +232,7 @@ class Crawler:
             bug = attempt(partial(self._take_one, again, host, now, alone=alone))
             if bug is None:
                 return
-        again_at = self.quarantine.page(task, bug, now, put_off=True)
+        again_at = self.quarantine.page(task, bug, now, waits=True)
         self.topics.topic_fetches.put_off(task, again_at)
         self.frontier.reread(task.site_id, now)
 

@@ -182,7 +182,7 @@ class FactReader:
             view=self._view(reading, hub, row, site, now),
             first=reading.first,
             probes=self._probes(reading, hub, outcome, site, now),
-            later_pages=site.next_pages.get(hub.page_id, 0),
+            later_pages=site.next_pages.get(hub.page_id, (0, 0))[0],
         )
 
     @staticmethod
@@ -278,6 +278,7 @@ class FactReader:
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
         context = self.context(site, now)
+        urls = read.hub_urls(site.row.id) if unknown else []
         beyond = scope.beyond(hub.canonical_key) is not None
         view = HubView(
             hub=hub,
@@ -288,7 +289,7 @@ class FactReader:
             young=_young(hub, sights),
             scores=self._scores(unknown, hub, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
-            counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
+            counts=HubCounts(len(urls), Counter(map(template, urls))),
             limits=self._limits,
             awaited=row.state == PageState.PENDING,
             by_article=self._is_led_to(row),
@@ -350,10 +351,6 @@ class FactReader:
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             site.context = read_context(self._store, site.row.id, now)
         return site.context
-
-    def _hub_counts(self, site_id: int) -> HubCounts:
-        urls = self._store.read.hub_urls(site_id)
-        return HubCounts(len(urls), Counter(map(template, urls)))
 
     # Sections.
 

@@ -28,7 +28,7 @@ from incremental.base.attempts import Bug, attempt
 from incremental.base.times import DAY, HOUR, NEVER
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part
-from incremental.crawl.quarantine import CrawlQuarantine
+from incremental.crawl.quarantine import CrawlQuarantine, put_off
 from incremental.crawl.requested_visits import RequestedVisits
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
@@ -240,14 +240,9 @@ class Frontier:
         # What becomes due later does not count, or a single run would never end.
         if self._topic_fetches_at() <= now + patience_seconds:
             return True
-        seen: list[tuple[float, int]] = []
-        found = any(self._waits(site_id, now, patience_seconds) for site_id in self._held)
-        while not found and self._queue and self._queue[0][0] <= now + patience_seconds:
-            seen.append(heapq.heappop(self._queue))
-            found = self._waits(seen[-1][1], now, patience_seconds)
-        for entry in seen:
-            heapq.heappush(self._queue, entry)
-        return found
+        queued = sorted(one for one in self._queue if one[0] <= now + patience_seconds)
+        sites = (*self._held, *(site_id for _, site_id in queued))
+        return any(self._waits(site_id, now, patience_seconds) for site_id in sites)
 
     def _waits(self, site_id: int, now: float, patience_seconds: float) -> bool:
         times = self._due.get(site_id)
@@ -404,12 +399,7 @@ class Frontier:
         """
         # Only this page is put off: others of the site may be on other hosts.
         if answer.allowed_at > now:
-            if task.purpose is Purpose.VERIFY:
-                self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
-            elif task.purpose is Purpose.REFRESH:
-                self._store.refreshes.postpone(task.page_id, answer.allowed_at)
-            else:
-                self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
+            put_off(self._store, task.purpose, task.page_id, answer.allowed_at)
             return None
         if answer.robots_due:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))

@@ -66,7 +66,7 @@ _REMEMBERED = (
     "terms",
 )
 # And while it is at work.
-_AT_WORK = ("busy", "urgent", "next_pages", "first_pages", "context")
+_AT_WORK = ("busy", "urgent", "next_pages", "context")
 Memory = dict[str, object]
 """What is kept of an evicted site."""
 
@@ -152,11 +152,9 @@ class WatchedSite:
     """Covered hubs that are read daily, if their share of the budget allows."""
     resumed_at: float = 0.0
     """When the last pause ended in which the daemon was down or suspended; 0 = never."""
-    next_pages: dict[int, int] = field(default_factory=dict)
-    """Number within its list of each later page that is read because everything before it was new, by
-    page id."""
-    first_pages: dict[int, int] = field(default_factory=dict)
-    """The hub whose list overflowed, by the page ids of such later pages."""
+    next_pages: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Of each later page that is read because everything before it was new, by page id: its number within
+    its list, and the hub whose list overflowed."""
     planned_at: float = 0.0
     """When all its hubs were last rescheduled."""
     planned_price: float = 0.0

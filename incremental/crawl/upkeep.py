@@ -136,13 +136,7 @@ class Upkeep:
         if lists:
             self.cover(site, now, overflowed_at=min(hub.visited_at or now for hub in lists))
         site.state = replace(site.state, overflowed=())
-        places = [
-            (
-                site.next_pages.pop(hub.page_id, 0),
-                site.first_pages.pop(hub.page_id, hub.page_id),
-            )
-            for hub in lost
-        ]
+        places = [site.next_pages.pop(hub.page_id, (0, hub.page_id)) for hub in lost]
         overflows = [
             self._overflow(hub, site, now, first=first, reads_on=number < most)
             for hub, (number, first) in zip(lost, places, strict=True)
@@ -154,7 +148,7 @@ class Upkeep:
             if one.next_page is not None:
                 known = one.next_hub.page_id if one.next_hub is not None else 0
                 page_id = known or ids[one.next_page.canonical_key]
-                site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
+                site.next_pages[page_id] = number + 1, first
                 # Before waiting hubs: the next page is the likeliest place of what scrolled off.
                 if page_id in site.urgent.hubs:
                     site.urgent.push_first(page_id)
