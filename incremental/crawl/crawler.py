@@ -292,15 +292,13 @@ class Crawler:
         with self._store.write.together():
             if isinstance(facts, HubFacts):
                 self._learn(facts, decision, outcome, site)
-            plan = VisitPlan(due, host=host)
-            announced = self._write(decision.record, site, plan, opinion)
-            withdrawn = not alone and self._follow_up(decision, outcome, site, now)
+            announced = self._write(record, site, VisitPlan(due, host=host), opinion)
+            if not alone and self._follow_up(decision, outcome, site, now):
+                self._outdated = True
             self.quarantine.visited(outcome.task, outcome.bug, now)
         self.topics.refine_later(record)
         if self._announced is not None:
             self._announced(record, announced)
-        if withdrawn:
-            self._outdated = True
 
     def _learn(
         self, facts: HubFacts, decision: Decision, outcome: Outcome, site: WatchedSite

@@ -133,7 +133,6 @@ _SET_GONE = Updated(
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
-_HOST_COLUMNS = tuple(HostRow.__dataclass_fields__)
 _NEW_SIGHTINGS = Inserted(Sighting, ignore=True)
 _NEW_CHANGES = Inserted(Change)
 _NEW_VISIT = Inserted(Visit)
@@ -361,7 +360,7 @@ class Recorder(SiteRecords, LabelRecords):
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
 
     def _put_host(self, host: HostRow) -> None:
-        given = ((name, getattr(host, name)) for name in _HOST_COLUMNS)
-        fields = columns({name: value for name, value in given if value is not None})
+        given = asdict(host)
+        fields = columns({name: given[name] for name in given if given[name] is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         _HOST.run(self._db, [fields])
