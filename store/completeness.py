@@ -32,7 +32,7 @@ MOST_PAGES = 1_000
 # Rules by which a page that is there is not announced. Of pages that are older by their address or text,
 # that a user refused, or that are none, nothing was missed.
 _NOT_ANNOUNCED = (Rule.BASELINE, Rule.MIGRATED, Rule.BURST)
-_AUDITED = Inserted(Audited, ("page", "at"), ignore=True)
+_AUDITED = Inserted(Audited, ignore=True)
 _UNSEEN = (PageState.GONE, PageState.MISSING, PageState.MOVED, PageState.ALIAS)
 
 

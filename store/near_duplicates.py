@@ -25,7 +25,7 @@ MAX_COPIES = 200
 _BAND_BYTES = 10
 
 _NO_BANDS = Prepared(lambda page: PageBand.delete().where(PageBand.page == page))
-_BANDS = Inserted(PageBand, ("band", "page"))
+_BANDS = Inserted(PageBand)
 _SIGNATURES = Prepared(
     lambda pages: PageText.select(PageText.page, PageText.signature, PageText.cluster).where(
         any_of(PageText.page, pages)

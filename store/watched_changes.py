@@ -78,13 +78,7 @@ _WATCH_OF = Prepared(
     lambda page: Refresh.select(Refresh.watch).where((Refresh.page == page) & WATCHED)
 )
 _SET = Updated(Refresh, lambda page: Refresh.page == page)
-_NEW_CHANGE = Inserted(
-    WatchedChange,
-    (
-        *("change", "page", "watch", "at", "title", "difference"),
-        *("words_added", "words_removed"),
-    ),
-)
+_NEW_CHANGE = Inserted(WatchedChange)
 
 
 class WatchedChanges(Repository):

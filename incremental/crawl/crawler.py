@@ -18,16 +18,16 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from incremental.base.attempts import Bug, attempt
+from incremental.base.attempts import attempt
 from incremental.base.times import HOUR
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
 from incremental.crawl.followers import Follower
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.part import Part, Whole
+from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine, as_failed
-from incremental.crawl.rescheduling import ChangeHints, reschedule
+from incremental.crawl.rescheduling import reschedule, take_hints
 from incremental.crawl.sites import PAUSE_SECONDS, WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.crawl.upkeep import Upkeep
@@ -47,7 +47,7 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.values import HostRow, SiteUpdate, TopicScore, VisitPlan, VisitRecord
+from store.values import HostRow, SiteChanges, SiteUpdate, TopicScore, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -80,7 +80,7 @@ class Crawler:
 
         *part*: which sites it visits; None = all.
         """
-        part = part or Whole()
+        part = part or Part()
         self._store = store
         self._settings = settings
         self.engine = engine
@@ -94,9 +94,9 @@ class Crawler:
             embedder=embedder,
             part=part,
         )
-        self._facts = FactReader(store, settings, scorer, self.topics, read)
+        gate = gate or HostGate(store, settings)
+        self._facts = FactReader(store, settings, scorer, self.topics, gate=gate, read=read)
         self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
-        self._change_hints = ChangeHints(store)
         self._followers: list[Follower] = [*settings.enabled.asked("follows", store, part)]
         self._announced = announced
         self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
@@ -116,7 +116,6 @@ class Crawler:
             gate=gate,
             part=part,
         )
-        self._facts.sitemaps = self.frontier.gate.sitemaps
 
     def load(self, now: float) -> None:
         """Read sites and topics from the store: at start, and after another process changed them."""
@@ -141,7 +140,7 @@ class Crawler:
             self.frontier.set_back(self._stepped_at - now, now)
         # The process was suspended: lists that overflowed meanwhile are followed as after any overflow.
         if now > self._wake_at + PAUSE_SECONDS:
-            self.frontier.resume(now)
+            self.frontier.watched.resume(now)
         self._stepped_at = now
         if self.quarantine.next_at(self._loaded_at) <= now:
             self.load(now)
@@ -188,16 +187,6 @@ class Crawler:
         """Whether no visit is under way."""
         return self.engine.idle
 
-    @property
-    def sites_under_way(self) -> set[int]:
-        """The ids of the sites that are being visited."""
-        return self.engine.sites
-
-    @property
-    def visits(self) -> tuple[int, int]:
-        """How many visits are under way, and how many have ended since this crawler was made."""
-        return self.engine.under_way, self.engine.ended
-
     def abandon(self, now: float) -> bool:
         """Drop finished visits, which are due again; return whether all have ended.
 
@@ -221,34 +210,35 @@ class Crawler:
         if outcome.lost:
             self.frontier.give_back(task, now)
             return
-        bug = self._recorded(
-            lambda one, alone: self._settle_one(one, host, now, alone=alone), outcome, now
-        )
-        if bug is not None:
-            again_at = self.quarantine.page(task, bug, now, put_off=True)
-            self.topics.topic_fetches.put_off(task, again_at)
-            self.frontier.reread(task.site_id, now)
+        self._take(outcome, host, now)
 
-    def _recorded(
-        self, record: Callable[[Outcome, bool], None], outcome: Outcome, now: float
-    ) -> Bug | None:
+    def _refuse(self, outcome: Outcome, now: float) -> None:
+        """Record a fetch denied by robots.txt: a page is announced all the same, only not read."""
+        self._take(outcome, None, now)
+
+    def _take(self, outcome: Outcome, host: HostRow | None, now: float) -> None:
         """Record an outcome; after an unexpected exception alone, without what follows, else as a failure.
 
-        Returns the exception if nothing could be recorded.
+        If that fails as well, the page waits. *host*: None = nothing was requested.
         """
-        bug = attempt(partial(record, outcome, False))
+        task = outcome.task
+        bug = attempt(partial(self._take_one, outcome, host, now))
         if bug is None:
-            return None
+            return
         failed = as_failed(outcome, bug)
         for again, alone in ((replace(outcome, bug=bug), True), (failed, False), (failed, True)):
             # What was not recorded must not be in memory either.
-            self.frontier.reread(outcome.task.site_id, now)
-            bug = attempt(partial(record, again, alone))
+            self.frontier.reread(task.site_id, now)
+            bug = attempt(partial(self._take_one, again, host, now, alone=alone))
             if bug is None:
-                break
-        return bug
+                return
+        again_at = self.quarantine.page(task, bug, now, waits=True)
+        self.topics.topic_fetches.put_off(task, again_at)
+        self.frontier.reread(task.site_id, now)
 
-    def _settle_one(self, outcome: Outcome, host: HostRow, now: float, *, alone: bool) -> None:
+    def _take_one(
+        self, outcome: Outcome, host: HostRow | None, now: float, *, alone: bool = False
+    ) -> None:
         site = self.frontier.watched.in_memory(outcome.task.site_id)
         if not outcome.task.site_id:
             self._settle_topic_fetch(outcome, host, now)
@@ -257,14 +247,18 @@ class Crawler:
             return
         facts = self._facts.ask(outcome, site, now)
         if isinstance(facts, RobotsFacts):
-            plan = VisitPlan(site_fields={"budget": site.budget.to_text()}, host=host)
+            fields, named = SiteUpdate(budget=site.budget.to_text()), sitemap_hubs(facts)
             with self._store.write.together():
-                self._store.write.robots(site.row.id, sitemap_hubs(facts), plan, now)
+                if host is not None:
+                    self._store.write.put_host(host)
+                changes = SiteChanges(fields=fields, added=tuple(named))
+                self._store.write.change_site(site.row.id, changes, now)
                 site.other_hubs = None
                 self.quarantine.visited(outcome.task, outcome.bug, now)
         elif facts is not None:
             self._apply(facts, outcome, site, host, now, alone=alone)
-        if self.frontier.watched.in_memory(site.row.id) is site:
+        # What was denied is no end of a visit: the next one is being chosen.
+        if host is not None and self.frontier.watched.in_memory(site.row.id) is site:
             self.frontier.refresh(site, now)
 
     def _apply(  # noqa: PLR0913 - what happened, where, and what of it is written
@@ -298,15 +292,13 @@ class Crawler:
         with self._store.write.together():
             if isinstance(facts, HubFacts):
                 self._learn(facts, decision, outcome, site)
-            plan = VisitPlan(due, host=host)
-            announced = self._write(decision.record, site, plan, opinion)
-            withdrawn = not alone and self._follow_up(decision, outcome, site, now)
+            announced = self._write(record, site, VisitPlan(due, host=host), opinion)
+            if not alone and self._follow_up(decision, outcome, site, now):
+                self._outdated = True
             self.quarantine.visited(outcome.task, outcome.bug, now)
-        self._remember(record)
+        self.topics.refine_later(record)
         if self._announced is not None:
             self._announced(record, announced)
-        if withdrawn:
-            self._outdated = True
 
     def _learn(
         self, facts: HubFacts, decision: Decision, outcome: Outcome, site: WatchedSite
@@ -315,7 +307,7 @@ class Crawler:
         record = decision.record
         self._upkeep.learn_aliases(outcome, decision, site, record.at, has_twin=facts.has_twin)
         if outcome.page is not None and outcome.page.kind is PageKind.SITEMAP:
-            self._change_hints.from_sitemap(outcome.page, site, record.at)
+            take_hints(self._store, outcome.page, site, record.at)
         if record.overflow:
             self._overflows.note(record, facts.hub, site)
 
@@ -345,12 +337,6 @@ class Crawler:
             site.other_hubs = None
         site.follow(record.site_fields)
         return announced
-
-    def _remember(self, record: VisitRecord) -> None:
-        """Take into memory what a recorded visit changed."""
-        self.topics.refine_later(record)
-        if "scope" in record.site_fields:
-            self.frontier.watched.forget_scopes()
 
     def _keep_body(self, outcome: Outcome, facts: Facts) -> None:
         """Cache the body."""
@@ -397,25 +383,6 @@ class Crawler:
             if outcome.task.purpose is not Purpose.ROBOTS:
                 self.topics.settle_topic_fetch(outcome, now)
             self.quarantine.visited(outcome.task, outcome.bug, now)
-
-    def _refuse(self, outcome: Outcome, now: float) -> None:
-        """Record a fetch denied by robots.txt."""
-        if not outcome.task.site_id:
-            self._settle_topic_fetch(outcome, None, now)
-            return
-        bug = self._recorded(
-            lambda one, alone: self._refuse_one(one, now, alone=alone), outcome, now
-        )
-        if bug is not None:
-            self.quarantine.page(outcome.task, bug, now, put_off=True)
-            self.frontier.reread(outcome.task.site_id, now)
-
-    def _refuse_one(self, outcome: Outcome, now: float, *, alone: bool) -> None:
-        site = self.frontier.watched.in_memory(outcome.task.site_id)
-        facts = self._facts.ask(outcome, site, now) if site is not None else None
-        # The page is announced all the same, only not read.
-        if site is not None and facts is not None and not isinstance(facts, RobotsFacts):
-            self._apply(facts, outcome, site, None, now, alone=alone)
 
     def _verify(self, record: VisitRecord, site: WatchedSite) -> None:
         """Queue pages that are news unless they turn out to be hubs or missing."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypedDict
+from typing import Any
 
 from incremental.base.path_aliases import without_path_alias
-from incremental.base.scope import Scope, template, trap
+from incremental.base.scope import template, trap
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.probes import probes
 from incremental.crawl.site_evidence import fetched_evidence, read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
-from incremental.decide.arrivals import dated
 from incremental.decide.cases import (
     OTHER_CASES,
     Facts,
@@ -26,7 +26,6 @@ from incremental.decide.cases import (
 )
 from incremental.decide.editions import editions, untranslated
 from incremental.decide.feed_home import (
-    LearnedSite,
     changed_rules,
     is_given_feed,
     is_planet,
@@ -76,7 +75,7 @@ from incremental.decide.ways import continues, is_other_source
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
-from incremental.sandbox import Body, Read, Unread, read_body
+from incremental.sandbox import Body, Read, Unread
 from incremental.schedule.allocation import MissingPages
 from incremental.schedule.refreshing import (
     FIRST_REFRESH_DAYS,
@@ -86,11 +85,12 @@ from incremental.schedule.refreshing import (
     bounds,
 )
 from incremental.settings import Settings
+from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
 from store import Store
 from store.enums import HubKind, HubRole, PageState
 from store.rules import Case, Rule
-from store.values import ARTICLE, HubRow, KnownPage, RefreshRow, SeenLink, VerificationRow
+from store.values import ARTICLE, HubRow, RefreshRow, SeenLink, Sight, VerificationRow
 
 # From this share of the daily limit of new pages on, a visit's unknown links are counted against it.
 QUOTA_MATTERS = 0.02
@@ -101,46 +101,25 @@ MAX_FOLDERS = 10
 MIN_AT_HOME = 5
 
 
-class _Known(TypedDict):
-    """What is asked of every hub."""
-
-    now: float
-    hub: HubRow
-    row: VerificationRow
-    of_event: bool
-    not_news: Withheld
-    has_versions: bool
-    has_twin: bool
-
-
-class _Read(_Known):
-    """What is asked of a page of links."""
-
-    page: Page
-    feed: LearnedSite | None
-    scope: Scope
-    found: Sequence[SeenLink]
-    room: int
-
-
 class FactReader:
     """Asks the store what bears on a visit, and writes nothing; what follows from it is decided elsewhere."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is asked, and what judges
         self,
         store: Store,
         settings: Settings,
         scorer: HubScorer,
         topics: TopicWatch,
-        read: Read = read_body,
+        *,
+        gate: HostGate,
+        read: Read,
     ) -> None:
         self._store = store
         self._settings = settings
         self._scorer = scorer
         self._topics = topics
         self._read = read
-        self.sitemaps: Callable[[str], Sequence[str]] = lambda _: ()
-        """Which sitemaps the robots.txt for a URL names."""
+        self._gate = gate
         self._terms = RefreshTerms(FIRST_REFRESH_DAYS * DAY, MOST_REFRESH_DAYS * DAY)
         self._announced_terms = self._terms if settings.refresh.share else None
         self._limits = HubLimits(
@@ -157,7 +136,7 @@ class FactReader:
         case = OTHER_CASES[outcome.task.purpose]
         if case is Case.ROBOTS:
             has_hubs = bool(self._store.read.hubs(site.row.id))
-            named = self.sitemaps(outcome.task.url) if has_hubs else ()
+            named = self._gate.sitemaps(outcome.task.url) if has_hubs else ()
             return RobotsFacts(now, site.scope, site.path_aliases, named)
         if case is Case.VERIFIED:
             return self._verified(outcome, site, now)
@@ -165,7 +144,9 @@ class FactReader:
 
     # Hubs.
 
-    def _of_hub(self, outcome: Outcome, site: WatchedSite, now: float) -> OfHub | None:
+    def _of_hub(  # noqa: PLR0911 - a case each
+        self, outcome: Outcome, site: WatchedSite, now: float
+    ) -> OfHub | None:
         visited = self._store.read.visited_hub(outcome.task.page_id, outcome.body_md5)
         if visited is None:
             return None
@@ -173,15 +154,15 @@ class FactReader:
         read = hub if page is None else as_read(hub, page)
         reading = None if page is None else self._reading(outcome, page, read, site, now)
         case = case_of(outcome, hub, reading)
-        known = _Known(
-            now=now,
-            hub=hub,
-            row=row,
-            of_event=visited.of_event,
-            not_news=self._not_news_like(row, site),
-            has_versions=visited.has_versions,
-            has_twin=visited.has_twin,
-        )
+        known: dict[str, Any] = {
+            "now": now,
+            "hub": hub,
+            "row": row,
+            "of_event": visited.of_event,
+            "not_news": self._not_news_like(row, site),
+            "has_versions": visited.has_versions,
+            "has_twin": visited.has_twin,
+        }
         if case is Case.REDIRECTED:
             return self._redirected(known, outcome, site)
         if case is Case.SAME:
@@ -190,36 +171,44 @@ class FactReader:
             return NotAListFacts(**known, problem=why_not_a_hub(page, hub))
         if reading is None:
             return FailedFacts(**known)
-        known["hub"] = reading.begun(read)
-        return self._of_read_hub(case, known, reading, outcome, site)
-
-    def _of_read_hub(
-        self, case: Case, known: _Known, reading: Reading, outcome: Outcome, site: WatchedSite
-    ) -> ArticleFacts | SameLinksFacts:
-        page, hub, now = reading.page, known["hub"], known["now"]
+        known["hub"] = hub = reading.begun(read)
         if case is Case.ARTICLE:
-            row = known["row"]
-            is_news = row is not None and row.state == PageState.PENDING
-            section = self._section(page, hub.canonical_key, site, now, is_news=is_news)
-            return ArticleFacts(**known, page=page, section=section, terms=self._announced_terms)
-        read = _Read(
-            **known,
-            page=page,
-            feed=reading.feed,
-            scope=reading.scope,
-            found=reading.found,
-            room=self._room(site),
-        )
+            is_news = row.state == PageState.PENDING
+            section = self._section(reading.page, hub.canonical_key, site, now, is_news=is_news)
+            terms = self._announced_terms
+            return ArticleFacts(**known, page=reading.page, section=section, terms=terms)
+        known["room"] = self._room(site)
+        for name in ("page", "feed", "scope", "found"):
+            known[name] = getattr(reading, name)
         if case is Case.SAME_LINKS:
-            return SameLinksFacts(**read)
-        return self._list(read, reading.first, outcome, site)
+            return SameLinksFacts(**known)
+        return ListFacts(
+            **known,
+            view=self._view(reading, hub, row, site, now),
+            first=reading.first,
+            probes=self._probes(reading, hub, outcome, site, now),
+            later_pages=site.next_pages.get(hub.page_id, (0, 0))[0],
+        )
+
+    @staticmethod
+    def _probes(
+        reading: Reading, hub: HubRow, outcome: Outcome, site: WatchedSite, now: float
+    ) -> Sequence[SeenLink] | None:
+        """Return the usual places of feeds and sitemaps; None = they were tried, or there are none."""
+        due = hub.role == HubRole.SEED and site.row.probed_at is None
+        if not due or is_planet(hub, reading.scope):
+            return None
+        home = reading.feed.home if reading.feed else None
+        return probes(reading.page, home.url if home else outcome.response.url, now)
 
     def _room(self, site: WatchedSite) -> int:
         if site.other_hubs is None:
             site.other_hubs = self._store.read.other_hubs(site.row.id)
         return self._limits.max_per_site - site.other_hubs
 
-    def _redirected(self, known: _Known, outcome: Outcome, site: WatchedSite) -> RedirectedFacts:
+    def _redirected(
+        self, known: dict[str, Any], outcome: Outcome, site: WatchedSite
+    ) -> RedirectedFacts:
         url = normalize(outcome.response.location or "") or ""
         return RedirectedFacts(
             **known,
@@ -255,7 +244,7 @@ class FactReader:
         if elsewhere:
             known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
             continued = continues(found, known)
-        first = self._first_reading(outcome, page, hub, site)
+        first = self._first_reading(outcome, found, hub, site)
         return Reading(page, feed, scope, found, continued, digest, first)
 
     def _at_home(self, page: Page, hub: HubRow, site: WatchedSite) -> list[SeenLink]:
@@ -268,62 +257,47 @@ class FactReader:
         return found if len(known) >= MIN_AT_HOME else []
 
     def _first_reading(
-        self, outcome: Outcome, page: Page, hub: HubRow, site: WatchedSite
+        self, outcome: Outcome, found: Sequence[SeenLink], hub: HubRow, site: WatchedSite
     ) -> FirstReading | None:
         # Without features another command made it a list during the visit; the next visit has them.
         if not is_first_reading(hub) or outcome.features is None:
             return None
         link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
         probability = self._scorer.score_page(link, outcome.features).probability
-        found = targets(
-            page.links, site.scope, path_aliases=site.path_aliases, own=hub.canonical_key
-        )
         known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         menu = self._store.read.shown_by_seed(site.row.id)
         menu |= {one for one, row in known.items() if row.is_hub}
         only_menu = {t.canonical_key for t in found} <= menu
         return FirstReading(probability, self._limits.threshold, only_menu)
 
-    def _list(
-        self, read: _Read, first: FirstReading | None, outcome: Outcome, site: WatchedSite
-    ) -> ListFacts:
-        hub, page, feed, now = read["hub"], read["page"], read["feed"], read["now"]
-        due = hub.role == HubRole.SEED and site.row.probed_at is None
-        near = feed.home.url if feed and feed.home else outcome.response.url
-        return ListFacts(
-            **read,
-            view=self._view(read, site),
-            first=first,
-            probes=probes(page, near, now) if due and not is_planet(hub, read["scope"]) else None,
-            later_pages=site.next_pages.get(hub.page_id, 0),
-        )
-
-    def _view(self, listed: _Read, site: WatchedSite) -> HubView:
+    def _view(
+        self, reading: Reading, hub: HubRow, row: VerificationRow, site: WatchedSite, now: float
+    ) -> HubView:
         """Return the facts about the links of a hub."""
-        read, hub, found, now = self._store.read, listed["hub"], listed["found"], listed["now"]
-        page, scope, row = listed["page"], listed["scope"], listed["row"]
+        read, page, scope, found = self._store.read, reading.page, reading.scope, reading.found
         known = read.known(site.row.id, [t.canonical_key for t in found])
-        shown = read.first_shown(hub.page_id)
-        visible = set(shown)
+        sights = read.sights(hub.page_id)
+        visible = {one.page_id for one in sights if one.gone_at is None}
         unknown = [t for t in found if t.canonical_key not in known]
         lost = visible - {k.id for k in known.values()}
         suspicious = min(len(unknown), len(lost)) >= MIGRATION_MIN_LINKS
         headlines = [t.anchor for t in unknown if t.anchor]
-        context, since = self.context(site, now), self._since(site, now)
+        context = self.context(site, now)
+        urls = read.hub_urls(site.row.id) if unknown else []
         beyond = scope.beyond(hub.canonical_key) is not None
         view = HubView(
             hub=hub,
-            since=since,
+            since=self._since(site, now),
             found=found,
             known=known,
             visible=frozenset(visible),
-            young=_young(hub, shown),
+            young=_young(hub, sights),
             scores=self._scores(unknown, hub, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
-            counts=self._hub_counts(site.row.id) if unknown else HubCounts(0, {}),
+            counts=HubCounts(len(urls), Counter(map(template, urls))),
             limits=self._limits,
-            awaited=row is not None and row.state == PageState.PENDING,
-            by_article=row is not None and self._is_led_to(row),
+            awaited=row.state == PageState.PENDING,
+            by_article=self._is_led_to(row),
             new_folders=self._came_up(
                 dict.fromkeys(filter(None, (top_folder(t.canonical_key) for t in unknown))),
                 site,
@@ -337,9 +311,7 @@ class FactReader:
             overflow_at=site.state.overflow_at,
             overflow_since=site.state.overflow_since,
             resumed_at=site.resumed_at,
-            sights=read.sights(hub.page_id)
-            if _may_be_old(found, known, visible, hub, since)
-            else (),
+            sights=sights,
             never_there=frozenset(
                 t.canonical_key for t in unknown if context.missing_like(t.url) >= NEVER_THERE
             ),
@@ -384,14 +356,6 @@ class FactReader:
         if site.context is None or now - site.context.made_at > INDEX_SECONDS:
             site.context = read_context(self._store, site.row.id, now)
         return site.context
-
-    def _hub_counts(self, site_id: int) -> HubCounts:
-        urls = self._store.read.hub_urls(site_id)
-        by_template: dict[str, int] = {}
-        for url in urls:
-            form = template(url)
-            by_template[form] = by_template.get(form, 0) + 1
-        return HubCounts(len(urls), by_template)
 
     # Sections.
 
@@ -607,26 +571,14 @@ class FactReader:
         return [t for t in gained if context.missing_like(t.url) < NEVER_THERE]
 
 
-def _young(hub: HubRow, shown: Mapping[int, float]) -> frozenset[int]:
+def _young(hub: HubRow, sights: Iterable[Sight]) -> frozenset[int]:
     """Return the ids of pages new on the hub at its last visit, if that was not its first."""
     if hub.baseline_at is None or hub.baseline_at == hub.visited_at:
         return frozenset()
-    return frozenset(page for page, at in shown.items() if at == hub.visited_at)
+    return frozenset(
+        one.page_id for one in sights if one.gone_at is None and one.first_seen_at == hub.visited_at
+    )
 
 
 def _not_news(site: WatchedSite) -> Withheld:
     return withheld(read_objections(site.row.not_news))
-
-
-def _may_be_old(
-    found: Sequence[SeenLink],
-    known: Mapping[str, KnownPage],
-    visible: set[int],
-    hub: HubRow,
-    since: Since,
-) -> bool:
-    """Whether a link that the hub did not show before is dated, so that it may be old."""
-    here = {one for one, page in known.items() if page.id in visible}
-    return any(
-        t.canonical_key not in here and dated(t, hub, since.url_dates) is not None for t in found
-    )

@@ -10,8 +10,7 @@ For each site in turn, the one that may be asked first::
     nothing due          -> a refresh; or its share, if known hubs never leave any
     the host gate        -> busy or owed a pause? robots.txt first? denied? (recorded, no request)
 
-Fetches of topics (example pages) go before all sites. They pass the same gate, and
-count against the site in whose scope they lie, if any.
+Fetches of topics (example pages) go before all sites. They pass the same gate, and count against no site.
 
 Only what is under way is in memory; everything that must survive the process is in the store.
 """
@@ -28,8 +27,8 @@ from functools import partial
 from incremental.base.attempts import Bug, attempt
 from incremental.base.times import DAY, HOUR, NEVER
 from incremental.crawl.overflows import Overflows
-from incremental.crawl.part import Part, Whole
-from incremental.crawl.quarantine import CrawlQuarantine
+from incremental.crawl.part import Part
+from incremental.crawl.quarantine import CrawlQuarantine, put_off
 from incremental.crawl.requested_visits import RequestedVisits
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topic_fetches import TopicFetches
@@ -89,8 +88,8 @@ class Frontier:
         overflows: Overflows,
         replan: Callable[[WatchedSite, float], None],
         quarantine: CrawlQuarantine,
-        gate: HostGate | None = None,
-        part: Part | None = None,
+        gate: HostGate,
+        part: Part,
     ) -> None:
         self._store = store
         self._overflows = overflows
@@ -101,8 +100,8 @@ class Frontier:
         self._settings = settings
         self._refuse = refuse
         self._quarantine = quarantine
-        self.gate = gate or HostGate(store, settings)
-        self._part = part or Whole()
+        self.gate = gate
+        self._part = part
         self.watched = WatchedSites(store, settings, quarantine, self._part)
         """The sites at work; callers must not keep one after :meth:`WatchedSites.evict`."""
         # What is due of each site when it was last looked at, in memory or not.
@@ -183,10 +182,6 @@ class Frontier:
             elif site_id in self.watched and times.first is not None:
                 heapq.heappush(self._queue, (times.first, site_id))
 
-    def resume(self, now: float) -> None:
-        """Note that the process was suspended until now."""
-        self.watched.resume(now)
-
     def share_again(self, now: float) -> None:
         """Divide a shared budget again, by what sites have turned out to need."""
         if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
@@ -245,14 +240,9 @@ class Frontier:
         # What becomes due later does not count, or a single run would never end.
         if self._topic_fetches_at() <= now + patience_seconds:
             return True
-        seen: list[tuple[float, int]] = []
-        found = any(self._waits(site_id, now, patience_seconds) for site_id in self._held)
-        while not found and self._queue and self._queue[0][0] <= now + patience_seconds:
-            seen.append(heapq.heappop(self._queue))
-            found = self._waits(seen[-1][1], now, patience_seconds)
-        for entry in seen:
-            heapq.heappush(self._queue, entry)
-        return found
+        queued = sorted(one for one in self._queue if one[0] <= now + patience_seconds)
+        sites = (*self._held, *(site_id for _, site_id in queued))
+        return any(self._waits(site_id, now, patience_seconds) for site_id in sites)
 
     def _waits(self, site_id: int, now: float, patience_seconds: float) -> bool:
         times = self._due.get(site_id)
@@ -409,12 +399,7 @@ class Frontier:
         """
         # Only this page is put off: others of the site may be on other hosts.
         if answer.allowed_at > now:
-            if task.purpose is Purpose.VERIFY:
-                self._store.write.update_page(task.page_id, verify_due_at=answer.allowed_at)
-            elif task.purpose is Purpose.REFRESH:
-                self._store.refreshes.postpone(task.page_id, answer.allowed_at)
-            else:
-                self._store.write.update_hub(task.page_id, due_at=answer.allowed_at)
+            put_off(self._store, task.purpose, task.page_id, answer.allowed_at)
             return None
         if answer.robots_due:
             return replace(task, purpose=Purpose.ROBOTS, url=robots_url(task.url))
@@ -436,7 +421,8 @@ class Frontier:
             return None
         due = self._due_times(site.row.id)
         if closed:
-            return self._unread(site, due, now)
+            never_read = _is_due(due.hubs[HubClass.EXPLORE], now)
+            return self._hub(site, Share.EXPLORE, now) if never_read else None
         found, missing = self._found(site, due, now)
         if has_grant and (unread := found.pop(Share.EXPLORE, None)) and not found:
             return unread
@@ -463,11 +449,6 @@ class Frontier:
         self._current.discard(site_id)
         return known or self._store.read.due_times(site_id)
 
-    def _unread(self, site: WatchedSite, due: DueTimes, now: float) -> VisitTask | None:
-        """Return the next hub that was never read."""
-        is_due = _is_due(due.hubs[HubClass.EXPLORE], now)
-        return self._hub(site, Share.EXPLORE, now) if is_due else None
-
     def _found(
         self, site: WatchedSite, due: DueTimes, now: float
     ) -> tuple[dict[Share, VisitTask], bool]:
@@ -481,11 +462,11 @@ class Frontier:
                 due_now = due_now and site.even_at(Share(kind), now) <= now
             if due_now and (hub := self._hub(site, Share(kind), now)) is not None:
                 found[Share(kind)] = hub
-        verifications = self._verifications(site, due, now)
-        missing = bool(verifications) and verifications[0].state == PageState.MISSING
-        if verifications:
-            waits = missing or verifications[0].state == PageState.PENDING
-            found[Share.VERIFY if waits else Share.READ] = verification_task(verifications[0])
+        missing = False
+        for row in self._verifications(site, due, now):
+            missing = row.state == PageState.MISSING
+            waits = missing or row.state == PageState.PENDING
+            found[Share.VERIFY if waits else Share.READ] = verification_task(row)
         if (watched := self._refresh(site, due.watch, now, watched=True)) is not None:
             found[Share.WATCH] = watched
         return found, missing
@@ -506,9 +487,8 @@ class Frontier:
         self, site: WatchedSite, due_at: float | None, now: float, *, watched: bool
     ) -> VisitTask | None:
         """Return the page to refresh next, if any."""
-        row = None
-        if _is_due(due_at, now):
-            row = self._store.refreshes.due(site.row.id, now, watched=watched)
+        is_due = _is_due(due_at, now)
+        row = self._store.refreshes.due(site.row.id, now, watched=watched) if is_due else None
         return refresh_task(row) if row is not None else None
 
     def _refresh_starves(self, site: WatchedSite, now: float) -> bool:
@@ -518,12 +498,7 @@ class Frontier:
         return settled and saved >= QUOTAS[Share.REFRESH].least
 
     def _hub(self, site: WatchedSite, share: Share, now: float) -> VisitTask | None:
-        """Return the visit of a class of hubs that is due; None = all that were are put off."""
-        hub = self._due_hub(site, now, share)
-        return None if hub is None else hub_task(hub)
-
-    def _due_hub(self, site: WatchedSite, now: float, share: Share) -> HubRow | None:
-        """Return the due hub of a class that most deserves a visit."""
+        """Return the due visit of a class of hubs that is most deserved; None = all that were are put off."""
         limit = {Share.REVISIT: CHOICE, Share.ARTICLE: None}.get(share, 1)
         ask = partial(self._store.read.due_hubs, site.row.id, share=HubClass(share))
         while due := ask(now, limit=limit):
@@ -531,9 +506,9 @@ class Frontier:
             ready = [hub for hub in due if self._is_ready(hub, site, index[hub.page_id], now)]
             if ready and share is Share.ARTICLE:
                 articles = [one for one in ask(NEVER, limit=None) if one.due_at < NEVER]
-                return next_to_read(articles, ready, partial(_weight, site, now), now)
+                return hub_task(next_to_read(articles, ready, partial(_weight, site, now), now))
             if ready:
-                return max(ready, key=lambda hub: index[hub.page_id])
+                return hub_task(max(ready, key=lambda hub: index[hub.page_id]))
         return None
 
     def _is_ready(self, hub: HubRow, site: WatchedSite, index: float, now: float) -> bool:
@@ -558,9 +533,6 @@ class Frontier:
         site = self.watched.in_memory(task.site_id)
         if site is not None:
             site.busy = False
-        elif not task.site_id:
-            site = self.watched.holding(task.url, now)
-        if site is not None:
             # Exploration and monitored articles must not count as what known hubs need.
             revisit = task.purpose is Purpose.HUB and not task.extra
             others = len(response.redirects) + (not revisit) + more

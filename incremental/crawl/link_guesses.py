@@ -22,7 +22,7 @@ from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Final
 
-from classifier.links.text import says_something, worded
+from classifier.links.text import worded
 from classifier.words.latest import Latest
 from classifier.words.values import LinkContext, PageText
 from incremental.topics.judging import LIKELY, from_context
@@ -60,11 +60,6 @@ class WaitingGuess:
     def rank(self) -> tuple[int, float]:
         """What is embedded first: links of the latest visit, and of these what is least decided."""
         return -self.visit, abs(self.guess - LIKELY)
-
-    @property
-    def may_be_refined(self) -> bool:
-        """Whether the text is more than one word, as "more" and "下一页" are not."""
-        return says_something(self.text)
 
 
 class LinkGuesses:
@@ -153,16 +148,6 @@ class LinkGuesses:
                 page = PageText("", title=text)
                 self._under_way[key] = self._embedder.start_later(page)
                 room, self._started = room - 1, self._started + 1
-
-
-def by_topic(
-    ready: Iterable[tuple[WaitingGuess, Meaning]],
-) -> dict[int, list[tuple[WaitingGuess, Meaning]]]:
-    """Return what is ready by topic."""
-    found: dict[int, list[tuple[WaitingGuess, Meaning]]] = {}
-    for one, meaning in ready:
-        found.setdefault(one.topic_id, []).append((one, meaning))
-    return found
 
 
 def _key(text: str) -> bytes:

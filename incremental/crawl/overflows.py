@@ -38,10 +38,8 @@ class Overflows:
         """Return the first urgent task that still makes sense; it stays queued until it runs."""
         self._prepare(site, now)
         while (page_id := site.first_urgent(now)) is not None:
-            hub, verification = (
-                self._store.read.hub(page_id),
-                self._store.read.verification(page_id),
-            )
+            hub = self._store.read.hub(page_id)
+            verification = self._store.read.verification(page_id)
             if hub is not None and hub.state != HubStatus.DROPPED:
                 return hub_task(hub)
             if verification is not None and verification.verify_due_at is not None:
@@ -83,9 +81,8 @@ class Overflows:
         if site.state.overflowed:
             self._upkeep.follow(site, self._max_next_pages, now)
         # Not taken by a list that goes on: this was the last of its later pages.
-        number = site.next_pages.pop(record.page_id, 0)
-        first = site.first_pages.pop(record.page_id, None)
-        if number and first is not None and record.status not in HAS_PAGE:
+        _, first = site.next_pages.pop(record.page_id, (0, None))
+        if first is not None and record.status not in HAS_PAGE:
             self._upkeep.owe(site.coverage.covered_by(first), site, now)
         # They have news only when this one has.
         followers = site.coverage.followers.get(record.page_id)

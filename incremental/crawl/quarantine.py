@@ -42,7 +42,7 @@ class CrawlQuarantine:
         """Read the quarantine at start; what failed under another version is due at once."""
         for row in self._store.quarantine.of_other_versions():
             if row.kind is QuarantineKind.PAGE:
-                self._put_off(Purpose(row.purpose), int(row.key), now)
+                put_off(self._store, Purpose(row.purpose), int(row.key), now)
                 if row.purpose == Purpose.HUB:
                     self._forgive(int(row.key), now)
             self._store.quarantine.remove(row.kind, row.key, row.purpose)
@@ -61,14 +61,14 @@ class CrawlQuarantine:
         else:
             self.passed(QuarantineKind.PAGE, task.page_id, task.purpose)
 
-    def page(self, task: VisitTask, bug: Bug, now: float, *, put_off: bool = False) -> float:
-        """Note a bug in a visit; *put_off* makes the page wait. Returns until when (unix seconds)."""
+    def page(self, task: VisitTask, bug: Bug, now: float, *, waits: bool = False) -> float:
+        """Note a bug in a visit; *waits* puts the page off. Returns until when (unix seconds)."""
         named = f"{task.purpose} {task.url}"
         logger.error("a bug in the visit %s; please report it\n%s", named, bug.trace)
         with self._store.write.together():
             again_at = self._put(QuarantineKind.PAGE, task.page_id, bug, now, purpose=task.purpose)
-            if put_off:
-                self._put_off(task.purpose, task.page_id, again_at)
+            if waits:
+                put_off(self._store, task.purpose, task.page_id, again_at)
         return again_at
 
     def hold(self, kind: QuarantineKind, key: int, bug: Bug, now: float) -> None:
@@ -112,13 +112,15 @@ class CrawlQuarantine:
             fields = HubUpdate(failures=0, due_at=now, revisit=state.to_text())
             self._store.write.update_hub(page_id, **fields)
 
-    def _put_off(self, purpose: Purpose, page_id: int, until: float) -> None:
-        if purpose is Purpose.VERIFY:
-            self._store.write.update_page(page_id, verify_due_at=until)
-        elif purpose is Purpose.REFRESH:
-            self._store.refreshes.postpone(page_id, until)
-        elif purpose is Purpose.HUB:
-            self._store.write.update_hub(page_id, due_at=until)
+
+def put_off(store: Store, purpose: Purpose, page_id: int, until: float) -> None:
+    """Let the next fetch of a page for this purpose be due at *until* (unix seconds)."""
+    if purpose is Purpose.VERIFY:
+        store.write.update_page(page_id, verify_due_at=until)
+    elif purpose is Purpose.REFRESH:
+        store.refreshes.postpone(page_id, until)
+    elif purpose is Purpose.HUB:
+        store.write.update_hub(page_id, due_at=until)
 
 
 def as_failed(outcome: Outcome, bug: Bug) -> Outcome:

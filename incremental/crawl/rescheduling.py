@@ -73,46 +73,33 @@ def _article_again(hub: HubRow, site: WatchedSite, now: float, visit: Visit) -> 
     )
 
 
-class ChangeHints:
-    """Takes in change hints. Used by the crawler's thread only."""
+def take_hints(store: Store, sitemap: Page, site: WatchedSite, now: float) -> None:
+    """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def from_sitemap(self, page: Page, site: WatchedSite, now: float) -> None:
-        """Take a hub's lastmod in a sitemap, newer than our last visit, as a change hint.
-
-        A date without a time is the start of that day.
-        """
-        hubs = {
-            hub.url: hub for hub in self._store.read.hubs(site.row.id) if hub.kind == HubKind.HTML
-        }
-        moved: list[HubRow] = []
-        edited: list[tuple[float, HubRow]] = []
-        for link in page.links:
-            hub = hubs.get(link.url)
-            if hub is None or hub.visited_at is None or link.published_at is None:
-                continue
-            if not hub.visited_at < link.published_at <= now:
-                continue
-            if hub.role == ARTICLE:
-                # Edited one by one, so they do not count towards a deployment: with them no hub had its hint.
-                edited.append((link.published_at, hub))
-            else:
-                moved.append(hub)
-        edited.sort(key=lambda one: one[0], reverse=True)
-        hinting = [*(moved if len(moved) <= MAX_HINTED_HUBS else ())]
-        hinting += [hub for _, hub in edited[:MAX_ARTICLE_HINTS]]
-        for hub in hinting:
-            self._note(site, hub, now)
-
-    def _note(self, site: WatchedSite, hub: HubRow, now: float) -> None:
-        """Note a change hint for a hub, and reschedule it."""
+    A date without a time is the start of that day.
+    """
+    hubs = {hub.url: hub for hub in store.read.hubs(site.row.id) if hub.kind == HubKind.HTML}
+    moved: list[HubRow] = []
+    edited: list[tuple[float, HubRow]] = []
+    for link in sitemap.links:
+        hub = hubs.get(link.url)
+        if hub is None or hub.visited_at is None or link.published_at is None:
+            continue
+        if not hub.visited_at < link.published_at <= now:
+            continue
+        if hub.role == ARTICLE:
+            # Edited one by one, so they do not count towards a deployment: with them no hub had its hint.
+            edited.append((link.published_at, hub))
+        else:
+            moved.append(hub)
+    edited.sort(key=lambda one: one[0], reverse=True)
+    hinting = moved if len(moved) <= MAX_HINTED_HUBS else []
+    for hub in (*hinting, *(hub for _, hub in edited[:MAX_ARTICLE_HINTS])):
         state = hinted(site.hub_state(hub), now)
         if state == site.hub_state(hub):
-            return
+            continue
         site.hub_states[hub.page_id] = state
         fields = HubUpdate(revisit=state.to_text())
-        if hub.visited_at is not None and hub.state != HubStatus.DROPPED:
+        if hub.state != HubStatus.DROPPED:
             fields["due_at"] = min(site.due_at(hub.page_id, hub.role, state, now), NEVER)
-        self._store.write.update_hub(hub.page_id, **fields)
+        store.write.update_hub(hub.page_id, **fields)

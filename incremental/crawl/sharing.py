@@ -25,13 +25,14 @@ import contextlib
 import os
 import platform
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
+from incremental.crawl.part import Part
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError, open_configured_store
@@ -163,7 +164,7 @@ LEASE_SECONDS: Final = 20.0
 _FENCED: Final = "another daemon has taken over the sites of this one, which joins again"
 
 
-class Membership:
+class Membership(Part):
     """One daemon's place. Steps run in the crawler's thread; the heartbeat has one of its own."""
 
     def __init__(  # noqa: PLR0913 - what it is known by, and what it keeps up
@@ -181,7 +182,8 @@ class Membership:
         *register* and *fenced* are one store, opened twice: all that the crawler writes to *fenced* fails
         once this daemon was removed. *lives*: whether the crawler moves; else the lease ends.
         """
-        self._register = register
+        self.register = register
+        """The store for what no daemon's place has to do with, such as the web page."""
         self._fenced = fenced
         self._clock = clock
         self._name = name
@@ -194,7 +196,6 @@ class Membership:
         self._sites: frozenset[int] = frozenset()
         self._leaving: frozenset[int] = frozenset()
         self._is_leader = False
-        self._others: tuple[DaemonRow, ...] = ()
         self._settled_for: object = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._keep_beating, name="heartbeat", daemon=True)
@@ -219,16 +220,6 @@ class Membership:
     def holds(self) -> bool:
         """Whether the lease is running, as far as this process can know."""
         return not self._lost and self._clock.monotonic() - self._renewed < LEASE_SECONDS
-
-    @property
-    def register(self) -> Store:
-        """The store for what no daemon's place has to do with, such as the web page."""
-        return self._register
-
-    @property
-    def others(self) -> int:
-        """How many other daemons there were at the last step."""
-        return len(self._others)
 
     def check(self) -> None:
         """Refuse to go on without a lease.
@@ -259,13 +250,13 @@ class Membership:
         self._sites = self._leaving = frozenset()
         self._is_leader, self._settled_for = False, None
         moment = self._clock.monotonic()
-        found = self._register.daemons.join(
+        found = self.register.daemons.join(
             self._name, version=self._version, lease_seconds=LEASE_SECONDS
         )
         self._id, self._renewed, self._lost = found, moment, False
         fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         fenced.write_for(found)
-        daemons = self._register.daemons
+        daemons = self.register.daemons
         # What a dead daemon was asking is owed its pause, though nobody else is left.
         shared = len(daemons.all()) > 1 or daemons.longest_wait(found) > 0
         self.turns.begin(found, shared=shared)
@@ -274,7 +265,7 @@ class Membership:
 
     def come_back(self) -> None:
         """Go on after the store could not be used: as before, or as a new daemon if it was removed."""
-        self._register.recover()
+        self.register.recover()
         if not self._lost:
             self._beat()
         if self._lost:
@@ -285,7 +276,7 @@ class Membership:
         self.close()
         if not self._lost:
             self._lost = True
-            with contextlib.suppress(StoreError), self._register.in_this_thread() as store:
+            with contextlib.suppress(StoreError), self.register.in_this_thread() as store:
                 store.daemons.leave(self._id)
 
     def close(self) -> None:
@@ -298,13 +289,13 @@ class Membership:
         while not self._stop.wait(BEAT_SECONDS):
             # A daemon that stands still is as good as dead. While the server is away nobody takes over.
             if not self._lost and self._lives():
-                with contextlib.suppress(StoreError), self._register.in_this_thread():
+                with contextlib.suppress(StoreError), self.register.in_this_thread():
                     self._beat()
 
     def _beat(self) -> None:
         # What was begun before counts: the answer may take long.
         daemon, moment = self._id, self._clock.monotonic()
-        if self._register.daemons.beat(daemon, LEASE_SECONDS):
+        if self.register.daemons.beat(daemon, LEASE_SECONDS):
             self._renewed = max(self._renewed, moment)
         elif daemon == self._id:
             self._lost = True
@@ -320,20 +311,19 @@ class Membership:
             StoreFencedError: this daemon was removed.
         """
         rows = self._meet(gate, now)
-        self._others = tuple(one for one in rows if one.id != self._id)
         own = next(one for one in rows if one.id == self._id)
         before = self._sites, self._is_leader
         self._is_leader = own.is_leader
         daemons = frozenset(one.id for one in rows)
-        shape = (daemons, self._register.daemons.count_sites())
+        shape = (daemons, self.register.daemons.count_sites())
         if shape != self._settled_for:
             # What others give up meanwhile changes the shape, or is missing here.
-            settled = self._divide(own, daemons, under_way)
+            settled = self._divide(own, rows, under_way)
             self._settled_for = shape if settled else None
         return (self._sites, self._is_leader) != before
 
     def _meet(self, gate: HostGate, now: float) -> list[DaemonRow]:
-        daemons, turns = self._register.daemons, self.turns
+        daemons, turns = self.register.daemons, self.turns
         rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=turns.shared)
         if turns.shared:
             turns.settle(gate.busy_hosts(), now)
@@ -346,11 +336,13 @@ class Membership:
             rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
         return rows
 
-    def _divide(self, own: DaemonRow, ids: Collection[int], under_way: Collection[int]) -> bool:
+    def _divide(
+        self, own: DaemonRow, rows: Sequence[DaemonRow], under_way: Collection[int]
+    ) -> bool:
         """Take and give sites; return whether this daemon has just what is its own."""
-        daemons = self._register.daemons
+        daemons = self.register.daemons
         holders = daemons.holders()
-        wanted = part_of(self._id, ids, holders)
+        wanted = part_of(self._id, [one.id for one in rows], holders)
         held = {site for site, holder in holders.items() if holder == self._id}
         leaving = held - wanted
         given = leaving.difference(under_way)
@@ -359,7 +351,7 @@ class Membership:
             self._sites -= given
             daemons.give_sites(self._id, given)
         free = {site for site in wanted if holders[site] is None}
-        if free and all(one.seen_at > own.joined_at for one in self._others):
+        if free and all(one.seen_at > own.joined_at for one in rows if one.id != own.id):
             held |= daemons.take_sites(self._id, free)
         self._leaving = frozenset(leaving - given)
         self._sites = frozenset((held & wanted) - self._leaving)

@@ -64,13 +64,11 @@ MAX_URGENT_PAGES = 8
 _REMEMBERED = (
     *("allocation", "resumed_at", "coverage", "coverage_at", "planned_at", "planned_price"),
     *("covered_daily", "articles_gained_at", "articles_at", "baselines", "budget", "beside_at"),
+    "terms",
 )
-# Of a site that goes on under other terms.
-_CARRIED = (
-    *(name for name in _REMEMBERED if not name.startswith("planned")),
-    *("busy", "urgent", "next_pages", "first_pages", "context"),
-)
-Memory = tuple[object, ...]
+# And while it is at work.
+_AT_WORK = ("busy", "urgent", "next_pages", "context")
+Memory = dict[str, object]
 """What is kept of an evicted site."""
 
 
@@ -155,11 +153,9 @@ class WatchedSite:
     """Covered hubs that are read daily, if their share of the budget allows."""
     resumed_at: float = 0.0
     """When the last pause ended in which the daemon was down or suspended; 0 = never."""
-    next_pages: dict[int, int] = field(default_factory=dict)
-    """Number within its list of each later page that is read because everything before it was new, by
-    page id."""
-    first_pages: dict[int, int] = field(default_factory=dict)
-    """The hub whose list overflowed, by the page ids of such later pages."""
+    next_pages: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Of each later page that is read because everything before it was new, by page id: its number within
+    its list, and the hub whose list overflowed."""
     planned_at: float = 0.0
     """When all its hubs were last rescheduled."""
     planned_price: float = 0.0
@@ -184,11 +180,9 @@ class WatchedSite:
 
     def take_over(self, before: WatchedSite) -> None:
         """Keep what is only in memory after the site's row was read again."""
-        # The plan is dropped if the terms changed, so that all hubs are rescheduled.
-        for name in _CARRIED:
+        self.remember(before.memory)
+        for name in _AT_WORK:
             setattr(self, name, getattr(before, name))
-        if self.terms == before.terms:
-            self.planned_at, self.planned_price = before.planned_at, before.planned_price
 
     @property
     def may_go(self) -> bool:
@@ -199,15 +193,14 @@ class WatchedSite:
     @property
     def memory(self) -> Memory:
         """What only memory knows."""
-        return (self.terms, *(getattr(self, name) for name in _REMEMBERED))
+        return {name: getattr(self, name) for name in _REMEMBERED}
 
     def remember(self, memory: Memory) -> None:
         """Take what was known before the site was evicted."""
-        terms, *values = memory
-        for name, value in zip(_REMEMBERED, values, strict=True):
+        # The plan is dropped if the terms changed, so that all hubs are rescheduled.
+        plan = {} if memory["terms"] == self.terms else {"planned_at": 0.0, "planned_price": 0.0}
+        for name, value in (memory | plan | {"terms": self.terms}).items():
             setattr(self, name, value)
-        if terms != self.terms:
-            self.planned_at = self.planned_price = 0.0
 
     def hub_state(self, hub: HubRow) -> HubState:
         """Return what the policy learned of a hub."""

@@ -21,17 +21,18 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
+from classifier.links.text import says_something
 from classifier.words.values import LinkContext, PageText, Relevance
 from incremental.base.attempts import Bug, attempt
-from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess, by_topic
-from incremental.crawl.part import Part, Whole
+from incremental.crawl.link_guesses import LinkGuesses, WaitingGuess
+from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.topic_fetches import TopicFetches
 from incremental.decide.decision import Decision
 from incremental.decide.hub_facts import Guesses, HubView
 from incremental.parse import Page
 from incremental.parse.topic_text import link_contexts, page_text
-from incremental.sandbox import Read, read_body
+from incremental.sandbox import Read
 from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.judging import (
@@ -78,11 +79,11 @@ class TopicWatch:
         settings: Settings,
         quarantine: CrawlQuarantine,
         *,
-        read: Read = read_body,
-        embedder: PageEmbedder | None = None,
-        part: Part | None = None,
+        read: Read,
+        embedder: PageEmbedder | None,
+        part: Part,
     ) -> None:
-        self._part = part or Whole()
+        self._part = part
         self._embedder = embedder
         self._store = store
         self._quarantine = quarantine
@@ -233,17 +234,16 @@ class TopicWatch:
         if self._link_guesses is None or not self._active_topics:
             return
         self._recall(self._link_guesses)
-        for topic_id, ready in by_topic(self._link_guesses.step(now)).items():
-            active_topic = self._active_topics.get(topic_id)
-            if active_topic is None:
+        ready = self._link_guesses.step(now)
+        for topic_id, active_topic in list(self._active_topics.items()):
+            own = [(one, said) for one, said in ready if one.topic_id == topic_id]
+            if not own:
                 continue
-            scores = self._without_bug(topic_id, partial(_refined, active_topic, ready), now)
-            sites = {one.canonical_key: one.site_id for one, _ in ready}
-            by_site: dict[int, list[TopicScore]] = {}
-            for score in scores or ():
-                by_site.setdefault(sites[score.canonical_key], []).append(score)
-            for site_id, own in by_site.items():
-                self._store.topics.refine_guesses(site_id, own, now=now)
+            scores = self._without_bug(topic_id, partial(_refined, active_topic, own), now) or ()
+            for site_id in dict.fromkeys(one.site_id for one, _ in own):
+                keys = {one.canonical_key for one, _ in own if one.site_id == site_id}
+                of_site = [score for score in scores if score.canonical_key in keys]
+                self._store.topics.refine_guesses(site_id, of_site, now=now)
 
     def refines_at(self, now: float) -> float:
         """Return when :meth:`step` has something to do again."""
@@ -288,12 +288,18 @@ class TopicWatch:
             active_topic.learn_links(text, context, links, relevance)
             return relevance
 
+        return tuple(self._scores(row.canonical_key, judged, now))
+
+    def _scores(
+        self, key: str, judge: Callable[[ActiveTopic], Relevance], now: float
+    ) -> list[TopicScore]:
+        """Return the judgement of a page by every topic that meets no bug."""
         scores = []
         for topic_id, active_topic in list(self._active_topics.items()):
-            relevance = self._without_bug(topic_id, partial(judged, active_topic), now)
+            relevance = self._without_bug(topic_id, partial(judge, active_topic), now)
             if relevance is not None:
-                scores.append(score_of(row.canonical_key, topic_id, relevance))
-        return tuple(scores)
+                scores.append(score_of(key, topic_id, relevance))
+        return scores
 
     def catch_up(self, now: float) -> bool:
         """Judge a few pages that a topic's present model has not judged.
@@ -333,12 +339,7 @@ class TopicWatch:
             return False
         # The sample may lack it: after another model is chosen, vectors come with the pages judged again.
         self._model_store.know_page(text)
-        scores = []
-        for topic_id, active_topic in list(self._active_topics.items()):
-            work = partial(active_topic.judge, text, again=again)
-            relevance = self._without_bug(topic_id, work, now)
-            if relevance is not None:
-                scores.append(score_of(page.canonical_key, topic_id, relevance))
+        scores = self._scores(page.canonical_key, lambda one: one.judge(text, again=again), now)
         self._learned_more = True
         self._store.topics.put_scores(page.site_id, scores, now=now)
         return True
@@ -406,8 +407,8 @@ def _guesses(
 def _refined(
     active_topic: ActiveTopic, ready: Sequence[tuple[WaitingGuess, Meaning]]
 ) -> list[TopicScore]:
-    """Feed newly computed embeddings to the topic; return updated link scores."""
-    refinable = [(one, said) for one, said in ready if one.may_be_refined]
+    """Feed newly computed embeddings to the topic; return updated scores of links of more than one word."""
+    refinable = [(one, said) for one, said in ready if says_something(one.text)]
     active_topic.links.learn_anchors({one.text: said for one, said in ready})
     again = active_topic.expect([one.link for one, _ in refinable])
     return active_topic.refine(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
@@ -135,13 +136,7 @@ class Upkeep:
         if lists:
             self.cover(site, now, overflowed_at=min(hub.visited_at or now for hub in lists))
         site.state = replace(site.state, overflowed=())
-        places = [
-            (
-                site.next_pages.pop(hub.page_id, 0),
-                site.first_pages.pop(hub.page_id, hub.page_id),
-            )
-            for hub in lost
-        ]
+        places = [site.next_pages.pop(hub.page_id, (0, hub.page_id)) for hub in lost]
         overflows = [
             self._overflow(hub, site, now, first=first, reads_on=number < most)
             for hub, (number, first) in zip(lost, places, strict=True)
@@ -153,7 +148,7 @@ class Upkeep:
             if one.next_page is not None:
                 known = one.next_hub.page_id if one.next_hub is not None else 0
                 page_id = known or ids[one.next_page.canonical_key]
-                site.next_pages[page_id], site.first_pages[page_id] = number + 1, first
+                site.next_pages[page_id] = number + 1, first
                 # Before waiting hubs: the next page is the likeliest place of what scrolled off.
                 if page_id in site.urgent.hubs:
                     site.urgent.push_first(page_id)
@@ -217,13 +212,12 @@ class Upkeep:
             return None
         read, host, site_id = self._store.read, f"//{urlsplit(url).netloc}", site.row.id
         below = {one: read.pages_below(site_id, host + one) for one in prefixes}
-        hubs = [read.pages_below(site_id, host + one, hubs_only=True) for one in prefixes]
         return AliasFacts(
             url,
             same,
             evidence=json.loads(site.row.path_aliases),
             below={one: [page[:2] for page in pages] for one, pages in below.items()},
-            hubs={page for pages in hubs for page, *_ in pages},
+            hubs={hub for pages in below.values() for *_, hub in pages if hub is not None},
         )
 
     def _suspect(self, hub: HubRow, record: VisitRecord, site: WatchedSite, now: float) -> None:
@@ -247,18 +241,15 @@ class Upkeep:
         hub = self._store.read.hub(page_id)
         if hub is None or not may_hand_over(hub, site.row, site.scope, now):
             return False
-        other = self._watching(site)
+        other, tags = self._watching(site), self._store.tags.of_sites().get(site.row.id, ())
         # The feed's own site would announce everything twice, so it is withdrawn, unless it has terms of
         # its own, announced pages or labels.
-        if other is None or self._store.read.has_history(site.row.id):
+        if other is None or not self._store.write.withdraw_site(site.row.id):
             return False
         new = NewHub(HubKind.FEED, HubRole.USER, 1.0, hub_why("given"), now)
         feed = SeenLink(hub.canonical_key, hub.url, hub=new)
         self._store.write.change_site(other.id, SiteChanges(added=(feed,)), now)
-        # The hub first: killed in between, the feed is read twice but not lost.
-        if not self._store.write.withdraw_site(site.row.id):
-            return False
-        add_tags(self._store, other.id, self._store.tags.of_sites().get(site.row.id, ()))
+        add_tags(self._store, other.id, tags)
         logger.info("%s is a feed of %s, which is watched already", hub.url, other.name)
         return True
 
@@ -339,22 +330,21 @@ class Upkeep:
     def _shown(
         self, site_id: int, hubs: list[HubRow], now: float, overflowed_at: float | None
     ) -> dict[int, ShownPages]:
-        pages: dict[int, set[int]] = {hub.page_id: set() for hub in hubs}
-        announced: dict[int, dict[int, float]] = {hub.page_id: {} for hub in hubs}
+        pages = defaultdict[int, set[int]](set)
+        announced = defaultdict[int, dict[int, float]](dict)
         patience = {
             hub.page_id: max(IN_TIME_SECONDS, 1.5 * (hub.interval_seconds or 0.0)) for hub in hubs
         }
         # A list that overflowed covers what shows the same as it did before: by now it may show only new
         # pages, which the others do not.
         for hub, page in self._store.read.articles_shown(site_id, gone_since=overflowed_at):
-            if hub in pages:
-                pages[hub].add(page)
+            pages[hub].add(page)
         evidence = self._store.read.announced_shown(site_id)
         if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:
             # Never as the only evidence: where a site imports its past, its news need not appear.
             evidence += self._store.read.gained_shown(site_id, now - GAINED_SECONDS)
         for hub, page, seen_at, announced_at in evidence:
-            if hub in announced and seen_at <= announced_at + patience[hub]:
+            if hub in patience and seen_at <= announced_at + patience[hub]:
                 announced[hub][page] = announced_at
         return {
             hub.page_id: ShownPages(

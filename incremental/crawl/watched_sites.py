@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import islice
 
 from incremental.base.attempts import Bug, attempt
-from incremental.base.scope import read_scope
-from incremental.base.urls import domain_of
 from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
@@ -53,8 +51,6 @@ class WatchedSites:
         # Parts of a budget that all sites share.
         self._parts: dict[int, float] = {}
         self._resumed_at = 0.0
-        # Ids by registered domain, and of sites that reach anywhere; None = to be read.
-        self._domains: dict[str, list[int]] | None = None
 
     def load(self, now: float) -> set[int]:
         """Read which sites there are; return those in memory that changed.
@@ -68,7 +64,6 @@ class WatchedSites:
             if self._part.has(one) and not self._quarantine.holds(waits, one, now)
         ]
         self._since = {one: self._since.get(one, now) for one in there}
-        self._domains = None
         for gone in self._sites.keys() - self._since.keys():
             # What is under way is recorded before another daemon visits the site.
             if not (self._sites[gone].busy and self._part.gives_up(gone)):
@@ -166,27 +161,6 @@ class WatchedSites:
         self._resumed_at = now
         for site in self._sites.values():
             site.resumed_at = now
-
-    def holding(self, url: str, now: float) -> WatchedSite | None:
-        """Return a site in whose scope *url* lies."""
-        if self._domains is None:
-            self._domains = self._by_domain()
-        for site_id in (*self._domains.get(domain_of(url), ()), *self._domains.get("", ())):
-            site = self.get(site_id, now)
-            if site is not None and site.scope.verdict(url).inside:
-                return site
-        return None
-
-    def forget_scopes(self) -> None:
-        """Note that a visit changed the scope of a site."""
-        self._domains = None
-
-    def _by_domain(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row in self._store.read.sites():
-            if row.id in self._since:
-                found.setdefault(read_scope(row).domain, []).append(row.id)
-        return found
 
     def _watch(self, row: SiteRow, now: float) -> WatchedSite | None:
         """Read a site's row; one that meets a bug is quarantined."""

@@ -377,7 +377,7 @@ class Daemon:
         if self._fresh and not self._renew(now):
             return now + _ABANDON_SECONDS
         wake_at = self.crawler.step(now, self._wake)
-        self._health.visits(*self.crawler.visits)
+        self._health.visits(self.crawler.engine.under_way, self.crawler.engine.ended)
         if self._once and not self._waits(now):
             while self.crawler.catch_up(now):
                 pass
@@ -402,7 +402,7 @@ class Daemon:
         if not self.crawler.idle and moment < self._stop_at:
             return False
         if not self.crawler.idle:
-            logger.warning("visits not finished, and due again: %d", self.crawler.visits[0])
+            logger.warning("visits not finished, and due again: %d", self.crawler.engine.under_way)
         self._end()
         return True
 
@@ -437,7 +437,7 @@ class Daemon:
     def _share(self, member: Membership, now: float) -> float:
         """Take and give sites, as daemons come and go."""
         crawler = self.crawler
-        if member.step(crawler.frontier.gate, crawler.sites_under_way, now) and not self._fresh:
+        if member.step(crawler.frontier.gate, crawler.engine.sites, now) and not self._fresh:
             crawler.load(now)
             self._wake()
         return now + BEAT_SECONDS

@@ -125,7 +125,7 @@ class HubView:
     guesses: Guesses | None
     """What topics expect of the unknown ones; None = there is no topic."""
     sights: Sequence[Sight]
-    """Everything that it ever showed; given when a link that it did not show is dated."""
+    """Everything that it ever showed."""
     overflow_at: float
     """When a list of its site last overflowed; 0 = never."""
     overflow_since: float

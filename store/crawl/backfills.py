@@ -96,17 +96,14 @@ _UNANNOUNCED = Prepared(
 )
 
 
-def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> int | None:
-    """Record the pages that the visited list gained as one event; return its id, None without pages.
+def put_backfill(database: Database, record: VisitRecord, page_ids: Sequence[int]) -> None:
+    """Record the pages that the visited list gained as one event.
 
     Skips pages that were announced or already belong to an event.
     """
-    fresh = unannounced(database, page_ids)
-    if not fresh:
-        return None
-    event = _put_event(database, record, record.page_id, len(fresh))
-    _put_pages(database, record, event, fresh)
-    return event
+    if fresh := unannounced(database, page_ids):
+        event = _put_event(database, record, record.page_id, len(fresh))
+        _put_pages(database, record, event, fresh)
 
 
 def join_backfill(database: Database, record: VisitRecord) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from peewee import fn
 
 from store.crawl.queries.site_facts import refused
+from store.crawl.refreshes import WATCHED
 from store.database import writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository, batches
@@ -17,10 +18,8 @@ from store.database.texts import columns, storable
 from store.enums import HubRole, PageState
 from store.models import LIVING, Hub, Page, Refresh, Site, Visit
 from store.rules import COLUMNS, Rule
-from store.values import HubUpdate, NewHub, PageUpdate, SeenLink, SiteChanges
+from store.values import NEVER_DUE, HubUpdate, NewHub, PageUpdate, SeenLink, SiteChanges
 
-# Hubs that are never visited again are due later than any clock goes.
-_FOREVER = 1e12
 # Statements of every visit.
 _IDS = Prepared(
     lambda site, keys: Page.select(Page.canonical_key, LIVING, Page.id).where(
@@ -28,14 +27,7 @@ _IDS = Prepared(
     )
 )
 _REFUSED = Prepared(lambda page: Page.select(Page.id).where((Page.id == page) & refused()))
-_NEW_HUB = Inserted(
-    Hub,
-    (
-        *("page", "site_id", "kind", "role", "score", "why", "due_at"),
-        *("baseline_at", "revisit"),
-    ),
-    ignore=True,
-)
+_NEW_HUB = Inserted(Hub, ignore=True)
 SET_HUB = Updated(Hub, lambda page: Hub.page == page)
 SET_PAGE = Updated(Page, lambda page: Page.id == page)
 _IS_LIST = fn.EXISTS(
@@ -50,11 +42,7 @@ _UNREAD = Prepared(
         & ~_IS_LIST
     )
 )
-_NEW_PAGE = (
-    *("site", "canonical_key", "url", "anchor", "published_at", "first_seen_at", "first_hub_id"),
-    *("state", "verify_due_at", "verify_score", "link_context", "rule"),
-)
-_NEW_PAGES = Inserted(Page, _NEW_PAGE, ignore=True)
+_NEW_PAGES = Inserted(Page, ignore=True)
 
 
 class PageRecords(Repository):
@@ -102,23 +90,15 @@ class PageRecords(Repository):
     def bring_forward(self, seconds: float, now: float) -> None:
         """Bring visits that are due after *now* forward by *seconds*: the clock was ahead by them."""
         sites = Site.select(Site.id)  # the indexes begin with them
-        earlier: dict[Any, tuple[Any, Any]] = {
-            Hub: (
-                Hub.due_at,
-                Hub.site_id.in_(sites) & (Hub.due_at > now) & (Hub.due_at < _FOREVER),
-            ),
-            Page: (Page.verify_due_at, Page.site.in_(sites) & (Page.verify_due_at > now)),
-            Refresh: (
-                Refresh.due_at,
-                Refresh.site_id.in_(sites)
-                & (Refresh.watch > 0)
-                & (Refresh.due_at > now)
-                & (Refresh.due_at < _FOREVER),
-            ),
-        }
+        planned: tuple[tuple[Any, Any], ...] = (
+            (Hub.site_id.in_(sites), Hub.due_at),
+            (Page.site.in_(sites), Page.verify_due_at),
+            (Refresh.site_id.in_(sites) & WATCHED, Refresh.due_at),
+        )
         with writing(self._db, self._where):
-            for table, (column, late) in earlier.items():
-                table.update({column: column - seconds}).where(late).execute(self._db)
+            for which, due_at in planned:
+                late = which & (due_at > now) & (due_at < NEVER_DUE)
+                due_at.model.update({due_at: due_at - seconds}).where(late).execute(self._db)
 
     def postpone(self, page_id: int, at: float, until: float, status: str) -> None:
         """Postpone everything due for a page that must not be fetched, and log the visit not made."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
+from typing import Any
 
 from peewee import fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape
+from store.database.repository import Repository, Shape, upsert
 from store.database.texts import storable
 from store.models import Page, Quarantine, Site
 
@@ -51,6 +52,11 @@ class QuarantineRow:
 _ROW = Shape(QuarantineRow, Quarantine)
 
 
+def _named(kind: QuarantineKind, key: object, purpose: str) -> Any:  # noqa: ANN401 - a peewee expression
+    same = (Quarantine.kind == kind) & (Quarantine.key == str(key))
+    return same & (Quarantine.purpose == purpose)
+
+
 class Quarantined(Repository):
     """Queries and writes, on one database."""
 
@@ -70,33 +76,25 @@ class Quarantined(Repository):
         That is after *pause* seconds, or twice as long after each failure in a row.
         """
         with writing(self._db, self._where):
-            known = self._one(kind, key, purpose)
-            times = known.times + 1 if known is not None else 1
-            longer = _FIRST_PAUSE_SECONDS * 2.0 ** min(times - 1, 20)
+            entry = _named(kind, key, purpose)
+            failed = self._scalar(Quarantine.select(Quarantine.times).where(entry)) or 0
+            longer = _FIRST_PAUSE_SECONDS * 2.0 ** min(failed, 20)
             pause = min(longer, LONGEST_PAUSE_SECONDS) if pause is None else pause
+            named = {"kind": kind, "key": str(key), "purpose": purpose}
             fields = {
                 "at": now,
                 "again_at": now + pause,
-                "times": times,
+                "times": failed + 1,
                 "version": version("hubwatch"),
                 "error": storable(error, _MOST_ERROR_CHARS),
                 "trace": storable(trace, _MOST_TRACE_CHARS),
             }
-            if known is not None:
-                Quarantine.update(fields).where(Quarantine.id == known.id).execute(self._db)
-            else:
-                named = {"kind": kind, "key": str(key), "purpose": purpose}
-                Quarantine.insert({**named, **fields}).execute(self._db)
+            upsert(Quarantine, named | fields, tuple(named), fields).execute(self._db)
         return now + pause
-
-    def _one(self, kind: QuarantineKind, key: object, purpose: str) -> QuarantineRow | None:
-        same = (Quarantine.kind == kind) & (Quarantine.key == str(key))
-        return self._first(_ROW, _ROW.select().where(same & (Quarantine.purpose == purpose)))
 
     def remove(self, kind: QuarantineKind, key: object, purpose: str = "") -> None:
         """Remove an entry: it succeeded."""
-        same = (Quarantine.kind == kind) & (Quarantine.key == str(key))
-        self._write(Quarantine.delete().where(same & (Quarantine.purpose == purpose)))
+        self._write(Quarantine.delete().where(_named(kind, key, purpose)))
 
     def entries(
         self, *, limit: int = 100, kind: QuarantineKind | None = None

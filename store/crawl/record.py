@@ -133,18 +133,9 @@ _SET_GONE = Updated(
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
 _HOST = Upserted(Host, ["name"])
-_HOST_COLUMNS = tuple(HostRow.__dataclass_fields__)
-_NEW_SIGHTINGS = Inserted(
-    Sighting, ("hub", "page", "first_seen_at", "anchor", "tag_path", "position"), ignore=True
-)
-_NEW_CHANGES = Inserted(Change, ("site", "page", "kind", "at", "hub_id", "detail"))
-_NEW_VISIT = Inserted(
-    Visit,
-    (
-        *("page", "at", "status", "http_code", "body_bytes", "elapsed_seconds", "links"),
-        *("new_pages", "overflow", "detail"),
-    ),
-)
+_NEW_SIGHTINGS = Inserted(Sighting, ignore=True)
+_NEW_CHANGES = Inserted(Change)
+_NEW_VISIT = Inserted(Visit)
 
 
 class Recorder(SiteRecords, LabelRecords):
@@ -174,17 +165,6 @@ class Recorder(SiteRecords, LabelRecords):
         """Insert or replace a host's politeness state."""
         with storage_errors(self._where):
             self._put_host(host)
-
-    def robots(
-        self, site_id: int, sitemaps: Sequence[SeenLink], plan: VisitPlan, now: float
-    ) -> None:
-        """Record that a robots.txt was read, and the sitemaps that it names."""
-        with writing(self._db, self._where):
-            if plan.host is not None:
-                self._put_host(plan.host)
-            if plan.site_fields:
-                SET_SITE.run(self._db, columns(plan.site_fields), site=site_id)
-            self._put_pages(site_id, sitemaps, now, None)
 
     def visit(
         self,
@@ -380,7 +360,7 @@ class Recorder(SiteRecords, LabelRecords):
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
 
     def _put_host(self, host: HostRow) -> None:
-        given = ((name, getattr(host, name)) for name in _HOST_COLUMNS)
-        fields = columns({name: value for name, value in given if value is not None})
+        given = asdict(host)
+        fields = columns({name: given[name] for name in given if given[name] is not None})
         fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         _HOST.run(self._db, [fields])

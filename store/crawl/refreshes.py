@@ -74,9 +74,7 @@ _SET = {
     False: Updated(Refresh, lambda page: (Refresh.page == page) & PLANNED),
     True: Updated(Refresh, lambda page: (Refresh.page == page) & WATCHED),
 }
-_NEW = Inserted(
-    Refresh, ("page", "site_id", "due_at", "checks", "etag", "last_modified"), ignore=True
-)
+_NEW = Inserted(Refresh, ignore=True)
 _NO_REFRESH = Prepared(lambda page: Refresh.delete().where((Refresh.page == page) & PLANNED))
 
 
@@ -96,7 +94,7 @@ class Refreshes(Repository):
 
     def of_watch(self, watch_id: int, *, limit: int = 500) -> list[RefreshRow]:
         """Return the pages of a watch, the last changed first."""
-        return [_ROW(row) for row in self._asked(_OF_WATCH, watch=watch_id, limit=limit)]
+        return self._asked_all(_ROW, _OF_WATCH, watch=watch_id, limit=limit)
 
     def postpone(self, page_id: int, until: float) -> None:
         """Postpone a page's next refresh unless it is paused."""

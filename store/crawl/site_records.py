@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from typing import Unpack
 
 from store.answers.naming import free_name
-from store.crawl.queries.site_facts import has_history
 from store.database import writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository
 from store.database.statements import Prepared, Updated, Upserted
 from store.database.texts import columns
-from store.enums import LabelOrigin
-from store.models import Hub, Label, Page, Site
+from store.enums import ChangeKind, LabelOrigin, SiteEventKind
+from store.models import Change, Hub, Label, Page, Site
 from store.search.news import forget_texts
 from store.values import SiteUpdate
 
@@ -114,9 +113,17 @@ class SiteRecords(Repository):
         Site.delete().where(Site.id == site_id).execute(self._db)
 
     def withdraw_site(self, site_id: int) -> bool:
-        """Delete a site unless it has a history; return whether it did. The only automatic deletion."""
+        """Delete a site that announced nothing and of which no user labelled a page; return whether it did.
+
+        The only automatic deletion.
+        """
+        # Read and starred pages are among those announced.
+        kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
         with writing(self._db, self._where):
-            lost = not has_history(self._db, site_id)
-            if lost:  # without history nothing was announced, so nothing is indexed
-                self._delete_site(site_id)
-            return lost
+            announced = (Change.site == site_id) & Change.kind.in_(kinds)
+            said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
+            for table, history in ((Change, announced), (Label, said)):
+                if table.select().where(history).exists(self._db):
+                    return False
+            self._delete_site(site_id)  # nothing was announced, so nothing is indexed
+            return True

@@ -81,6 +81,9 @@ class Repository:
         rows = self._asked(query, **values)
         return shape(rows[0]) if rows else None
 
+    def _asked_all(self, shape: Shape[T], query: Prepared, **values: object) -> list[T]:
+        return [shape(row) for row in self._asked(query, **values)]
+
     def _dicts(self, query: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as in _rows
         with storage_errors(self._where):
             return list(query.dicts().execute(self._db))

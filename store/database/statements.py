@@ -4,7 +4,7 @@ Peewee builds the SQL of a query again on each run, which took more than half of
 is built once for each database, of parameters instead of values, and later runs only bind values::
 
     Prepared(lambda site, keys: Page.select(...).where((Page.site == site) & any_of(Page.key, keys)))
-    Inserted(Sighting, ("hub", "page"), ignore=True)     many rows at a time
+    Inserted(Sighting, ignore=True)                      many rows at a time, of whatever columns
     Upserted(Host, key=("name",))                        whatever columns a row has
     Updated(Hub, lambda page: Hub.page == page)          whatever columns are set
 """
@@ -141,24 +141,24 @@ class Prepared(_Statement):
 
 
 class Inserted(_Statement):
-    """Rows of a table with the given columns; *ignore* those that exist."""
+    """Rows of a table; *ignore* those that exist."""
 
-    def __init__(self, model: type[Model], columns: Sequence[str], *, ignore: bool = False) -> None:
+    def __init__(self, model: type[Model], *, ignore: bool = False) -> None:
         super().__init__()
         self._model = model
-        self._columns = columns
         self._ignore = ignore
 
     def run(self, database: Database, rows: Iterable[Mapping[str, object]]) -> None:
-        """Insert *rows*, which have a value for every column."""
+        """Insert *rows*, all of the same columns."""
         wanted = list(rows)
         if not wanted:
             return
-        sql, parameters = self._form(database, None, self._insert)
+        names = tuple(wanted[0])
+        sql, parameters = self._form(database, names, lambda: self._insert(names))
         run_many(database, sql, [_bound(database, parameters, row) for row in wanted])
 
-    def _insert(self) -> Any:  # noqa: ANN401 - a peewee query
-        query: Any = self._model.insert({name: _parameter(name) for name in self._columns})
+    def _insert(self, names: Iterable[str]) -> Any:  # noqa: ANN401 - a peewee query
+        query: Any = self._model.insert({name: _parameter(name) for name in names})
         return query.on_conflict_ignore() if self._ignore else query
 
 

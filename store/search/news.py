@@ -32,7 +32,7 @@ _ADDED = Prepared(
         .order_by(Change.id)
     )
 )
-_NEWS = Inserted(News, ("id", "page", "site", "hub_id", "found_at", "language"), ignore=True)
+_NEWS = Inserted(News, ignore=True)
 _TO_INDEX = Prepared(
     lambda pages: (
         Page.select(

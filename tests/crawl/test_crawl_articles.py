@@ -30,7 +30,7 @@ from lab.clocks import SimulatedClock
 from stories import announced_pages
 
 from incremental.base.urls import canonical_key
-from incremental.crawl.rescheduling import ChangeHints
+from incremental.crawl.rescheduling import take_hints
 from incremental.crawl.sites import WatchedSite
 from incremental.decide.links import at_home
 from incremental.parse import Link
@@ -439,7 +439,7 @@ def _read_sitemap(crawl: Watch, now: float, *moved: tuple[str, float]) -> None:
     (watched,) = crawl.crawler.frontier.watched
     url = HOME + "sitemap.xml"
     read = parse(_lastmods(*moved).body, url, content_type="application/xml")
-    ChangeHints(crawl.store).from_sitemap(read, watched, now)
+    take_hints(crawl.store, read, watched, now)
 
 
 def test_monitored_articles_that_move_together_leave_a_hub_its_change_hint(tmp_path: Path) -> None:

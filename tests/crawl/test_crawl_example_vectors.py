@@ -62,16 +62,10 @@ class Lengths(Embedder):
 
 
 @dataclass
-class Some:
+class Some(Part):
     """Every site; a test says whether it leads."""
 
-    is_leader: bool
-
-    def has(self, _site_id: int) -> bool:
-        return True
-
-    def gives_up(self, _site_id: int) -> bool:
-        return False
+    is_leader: bool = True
 
 
 def watch(

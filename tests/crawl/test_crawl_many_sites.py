@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_web import DAY, HOUR, START, Watch, page, redirect, watch
+from fake_web import DAY, HOUR, START, Watch, page, watch
 from stories import announced_pages
 
-from incremental.base.scope import Reach
 from incremental.base.urls import canonical_key
 from incremental.crawl.watched_sites import WatchedSites
 from incremental.schedule.allocation import Share
 from incremental.schedule.budget import spend
-from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink
 
@@ -88,33 +86,15 @@ def test_a_paused_site_goes_on_where_it_was(tmp_path: Path) -> None:
         assert crawl.new().count("/day-3.html") == 2
 
 
-def test_the_site_that_an_address_belongs_to_is_found_by_its_host(tmp_path: Path) -> None:
-    with watch(tmp_path, pages(), *HOMES[:3]) as crawl:
-        now = crawl.clock.now()
-        wide = SeedTerms(reach=Reach.ANYWHERE, include=("*/tenders/*",))
-        add_seed(crawl.store, "https://other.example/", now=now, terms=wide)
-        sites: WatchedSites = crawl.crawler.frontier.watched
-        sites.load(now)
-        holding = {
-            url: site.row.seed_url
-            for url in (HOMES[1] + "a", "https://far.example/tenders/1", "https://far.example/a")
-            if (site := sites.holding(url, now)) is not None
-        }
-    assert holding == {
-        HOMES[1] + "a": HOMES[1],
-        "https://far.example/tenders/1": "https://other.example/",
-    }
-
-
 def test_a_budget_spent_in_memory_survives_eviction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A topic's fetch of a page inside the scope counts, though no visit writes it down."""
+    """What features fetch beside the visits counts, though no visit writes it down."""
     monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": 1})
     with watch(tmp_path, pages(), *HOMES[:2]) as crawl:
         crawl.run(600)
         sites, now = crawl.crawler.frontier.watched, crawl.clock.now()
-        site = sites.holding(HOMES[0] + "example", now)
+        site = sites.get(1, now)
         assert site is not None
         site.budget = spent = spend(site.budget, site.terms.requests_per_day, now, others=5)
         sites.get(2, now)
@@ -146,20 +126,3 @@ def test_a_hub_added_elsewhere_is_read_soon_whatever_else_waits(
         crawl.store.write.add_pages(1, [link], now=crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         assert crawl.run(10 * 60).statuses(section) == ["fetched"]
-
-
-def test_a_host_that_is_a_suffix_is_found_with_and_without_www(tmp_path: Path) -> None:
-    """``gov.uk`` is a public suffix, and a site."""
-    with watch(tmp_path, {"https://www.gov.uk/": page("/x.html")}, "https://www.gov.uk/") as crawl:
-        sites, now = crawl.crawler.frontier.watched, crawl.clock.now()
-        assert sites.holding("https://gov.uk/search", now) is not None
-        assert sites.holding("https://www.gov.uk/search", now) is not None
-
-
-def test_a_site_that_moved_is_found_by_its_new_host(tmp_path: Path) -> None:
-    new = "https://new.example/"
-    with watch(tmp_path, {HOMES[0]: redirect(new), new: page("/x.html")}, HOMES[0]) as crawl:
-        sites = crawl.crawler.frontier.watched
-        assert sites.holding(new, crawl.clock.now()) is None
-        crawl.run(HOUR)
-        assert sites.holding(new, crawl.clock.now()) is not None

@@ -12,6 +12,7 @@ from typing import Any
 from fake_web import DAY, HOUR, FakeWeb, Watch, page, watch
 from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
 
+from incremental.crawl.part import Part
 from incremental.settings import RevisitSettings, Settings
 from incremental.topics.model_store import BACKGROUND
 
@@ -20,7 +21,7 @@ FIRST, SECOND = 1, 2
 
 
 @dataclass
-class Some:
+class Some(Part):
     """A part that changes as a test says."""
 
     sites: set[int] = field(default_factory=set)
@@ -101,7 +102,7 @@ def test_what_is_under_way_when_a_site_is_given_up_is_recorded_and_nothing_more_
         until_one_is_under_way(crawl, later)
         later.run()  # robots.txt
         until_one_is_under_way(crawl, later)
-        assert crawl.crawler.sites_under_way == {FIRST}
+        assert crawl.crawler.engine.sites == {FIRST}
         part.sites, part.leaving = set(), {FIRST}
         load(crawl)
         later.run()

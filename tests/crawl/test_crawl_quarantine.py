@@ -210,4 +210,4 @@ def test_a_later_page_of_a_list_whose_reading_fails_is_not_waited_for(tmp_path: 
     with watch(tmp_path, pages, HOME) as crawl:
         crawl.run(1.5 * DAY)
         (site,) = crawl.crawler.frontier.watched
-        assert (site.next_pages, site.first_pages, site.may_go) == ({}, {}, True)
+        assert (site.next_pages, site.may_go) == ({}, True)

@@ -110,7 +110,7 @@ def test_one_word_is_embedded_but_refines_nothing() -> None:
         links.offer([guess(1), guess(2, text="more")])
         links.step(0.0)
         finish(pages)
-        found = {one.canonical_key: one.may_be_refined for one, _ in links.step(1.0)}
+        found = {one.canonical_key: says_something(one.text) for one, _ in links.step(1.0)}
         assert found == {"https://a.example/1": True, "https://a.example/2": False}
 
 

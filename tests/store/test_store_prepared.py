@@ -72,7 +72,7 @@ def test_rows_are_inserted_once_and_updated_by_their_key(store: Store) -> None:
     _, home = news_site(store)
     columns = ("hub", "page", "first_seen_at", "anchor", "tag_path", "position")
     row = dict(zip(columns, (home, home, START, "新", "a", 0), strict=True))
-    sightings = Inserted(Sighting, columns, ignore=True)
+    sightings = Inserted(Sighting, ignore=True)
     sightings.run(store.database, [row, row])
     sightings.run(store.database, [])
     assert [one.first_seen_at for one in store.read.sights(home)] == [START]

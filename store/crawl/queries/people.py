@@ -78,7 +78,7 @@ class TrainingQueries(Repository):
 
     def site_labels(self, site_id: int, origin: LabelOrigin) -> list[LabelEntry]:
         """Return the labels that one origin gave to pages of a site."""
-        return [_LABEL(row) for row in self._asked(_SITE_LABELS, site=site_id, origin=origin)]
+        return self._asked_all(_LABEL, _SITE_LABELS, site=site_id, origin=origin)
 
     def corrections(self, canonical_keys: Sequence[str]) -> dict[str, str]:
         """Return users' labels of these pages by canonical key."""
@@ -108,14 +108,13 @@ class TrainingQueries(Repository):
 
     def page_sizes(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, int]]:
         """Return (URL, bytes of the last body) of fetched pages, latest first."""
-        rows = self._asked(_PAGE_SIZES, site=site_id, limit=limit)
-        return [(url, int(size)) for url, size in rows]
+        return self._asked(_PAGE_SIZES, site=site_id, limit=limit)
 
     def page_size(self, page_id: int) -> int | None:
         """Return the bytes of a page's last body; None = never fetched."""
         query = Visit.select(Visit.body_bytes).where((Visit.page == page_id) & _READ)
-        size = self._scalar(query.order_by(Visit.at.desc()).limit(1))
-        return None if size is None else int(size)
+        size: int | None = self._scalar(query.order_by(Visit.at.desc()).limit(1))
+        return size
 
 
 class PeopleQueries(Repository):
@@ -180,10 +179,7 @@ class PeopleQueries(Repository):
             .where(Visit.at >= since)
             .group_by(Page.site, Visit.status)
         )
-        counts: dict[int, dict[str, int]] = {}
-        for site, status, count in self._rows(query):
-            counts.setdefault(site, {})[status] = count
-        return counts
+        return self._counts(query)
 
     def came_from(
         self, site_id: int, since: float
@@ -201,7 +197,7 @@ class PeopleQueries(Repository):
             .where((News.site == site_id) & (Page.announced_at >= since))
             .order_by(News.id.desc())
         )
-        return list(self._rows(query))
+        return self._rows(query)
 
     def site_totals(self) -> dict[int, dict[str, int]]:
         """Count pages, announced pages, hubs that were read and not given up, and candidates, by site id."""

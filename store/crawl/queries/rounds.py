@@ -84,29 +84,40 @@ def _due_hubs(of_class: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
 
 
 def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
-    order: list[Any] = [Page.verify_due_at, Page.id]
-    if likely_first:
-        order.insert(0, Page.verify_score.desc(nulls="LAST"))
+    likely = [Page.verify_score.desc(nulls="LAST")] if likely_first else []
+    awaited = [_AWAITED] if pending else []
+    return Prepared(
+        lambda site, now, limit: (
+            _VERIFICATION.select()
+            .where((Page.site == site) & (Page.verify_due_at <= now), *awaited)
+            .order_by(*likely, Page.verify_due_at, Page.id)
+            .limit(limit)
+        )
+    )
 
-    def query(site: int, now: float, limit: int) -> Any:  # noqa: ANN401 - a peewee query
-        due = (Page.site == site) & (Page.verify_due_at <= now)
-        due = due & _AWAITED if pending else due
-        return _VERIFICATION.select().where(due).order_by(*order).limit(limit)
 
-    return Prepared(query)
+# What is due besides hubs, in the order of the fields of DueTimes: a table's site, its due time, which rows.
+_OTHERS_DUE: tuple[tuple[Any, Any, Any], ...] = (
+    (Page.site, Page.verify_due_at, _PLANNED & _AWAITED),
+    (Page.site, Page.verify_due_at, _PLANNED & Page.state.not_in(_AWAITED_STATES)),
+    (Refresh.site_id, Refresh.due_at, PLANNED),
+    (Refresh.site_id, Refresh.due_at, WATCHED),
+)
+_FIRST_HUBS = [fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass]
 
 
 def _due_times(site: Any) -> Any:  # noqa: ANN401 - peewee expressions
-    hubs = [fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass]
-    pages = [
-        Page.select(fn.MIN(Page.verify_due_at)).where((Page.site == site) & _PLANNED & of_kind)
-        for of_kind in (_AWAITED, Page.state.not_in(_AWAITED_STATES))
+    others = [
+        of_site.model.select(fn.MIN(due_at)).where((of_site == site) & of_kind)
+        for of_site, due_at, of_kind in _OTHERS_DUE
     ]
-    again = [
-        Refresh.select(fn.MIN(Refresh.due_at)).where((Refresh.site_id == site) & of_kind)
-        for of_kind in (PLANNED, WATCHED)
-    ]
-    return Hub.select(*hubs, *pages, *again).where(Hub.site_id == site)
+    return Hub.select(*_FIRST_HUBS, *others).where(Hub.site_id == site)
+
+
+def _first_due(of_site: Any, due_at: Any, of_kind: Any) -> Prepared:  # noqa: ANN401 - likewise
+    return Prepared(
+        lambda: of_site.model.select(of_site, fn.MIN(due_at)).where(of_kind).group_by(of_site)
+    )
 
 
 _BOTH = (True, False)
@@ -125,37 +136,9 @@ _SEEDS = Prepared(lambda: Site.select(Site.id, Site.seed_url))
 _SITES = Prepared(lambda sites: _SITE.select().where(any_of(Site.id, sites)).order_by(Site.id))
 
 
-def _first_pages(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
-    return Prepared(
-        lambda: (
-            Page.select(Page.site, fn.MIN(Page.verify_due_at))
-            .where(_PLANNED & of_kind)
-            .group_by(Page.site)
-        )
-    )
-
-
-def _first_refreshes(of_kind: Any) -> Prepared:  # noqa: ANN401 - a peewee expression
-    return Prepared(
-        lambda: (
-            Refresh.select(Refresh.site_id, fn.MIN(Refresh.due_at))
-            .where(of_kind)
-            .group_by(Refresh.site_id)
-        )
-    )
-
-
 _FIRST_DUE = (
-    Prepared(
-        lambda: Hub.select(
-            Hub.site_id,
-            *(fn.MIN(Case(None, ((_CLASSES[name], Hub.due_at),))) for name in HubClass),
-        ).group_by(Hub.site_id)
-    ),
-    _first_pages(_AWAITED),
-    _first_pages(Page.state.not_in(_AWAITED_STATES)),
-    _first_refreshes(PLANNED),
-    _first_refreshes(WATCHED),
+    Prepared(lambda: Hub.select(Hub.site_id, *_FIRST_HUBS).group_by(Hub.site_id)),
+    *(_first_due(*one) for one in _OTHERS_DUE),
 )
 _ONE_HUB = Prepared(lambda page: _hubs().where(Hub.page == page))
 _OTHER = Hub.alias("other")
@@ -189,11 +172,6 @@ _CANDIDATES = Prepared(
         .join(Hub, on=Hub.page == Page.id)
         .where((Hub.site_id == site) & (Hub.role == HubRole.LIST) & Hub.visited_at.is_null())
         .where((Hub.state == HubStatus.CANDIDATE) & (Page.state == PageState.KNOWN))
-    )
-)
-_VISIBLE = Prepared(
-    lambda hub: Sighting.select(Sighting.page, Sighting.first_seen_at).where(
-        (Sighting.hub == hub) & Sighting.gone_at.is_null()
     )
 )
 _LED_TO = Prepared(
@@ -265,7 +243,7 @@ class RoundQueries(Repository):
 
     def sites_by_id(self, site_ids: Sequence[int]) -> list[SiteRow]:
         """Return the sites with these ids."""
-        return [_SITE(row) for row in self._asked(_SITES, sites=site_ids)] if site_ids else []
+        return self._asked_all(_SITE, _SITES, sites=site_ids) if site_ids else []
 
     def all_due_times(self) -> dict[int, DueTimes]:
         """Return the next due time of each kind of fetch, by site; sites without any are omitted."""
@@ -289,9 +267,7 @@ class RoundQueries(Repository):
         Sitemaps, seeds and the usual places of feeds come first, then the longest overdue.
         """
         most = _ALL if limit is None else limit
-        return [
-            _HUB(row) for row in self._asked(_DUE_HUBS[share], site=site_id, now=now, limit=most)
-        ]
+        return self._asked_all(_HUB, _DUE_HUBS[share], site=site_id, now=now, limit=most)
 
     def due_verifications(
         self,
@@ -308,9 +284,7 @@ class RoundQueries(Repository):
         last.
         """
         query = _DUE_VERIFICATIONS[likely_first, pending]
-        return [
-            _VERIFICATION(row) for row in self._asked(query, site=site_id, now=now, limit=limit)
-        ]
+        return self._asked_all(_VERIFICATION, query, site=site_id, now=now, limit=limit)
 
     def due_times(self, site_id: int) -> DueTimes:
         """Return the next due time of each kind of fetch of a site; may be in the past."""
@@ -325,21 +299,17 @@ class RoundQueries(Repository):
         rows = self._asked(_KNOWN_PAGES, site=site_id, keys=keys)
         return {page.canonical_key: page for page in map(_KNOWN, rows)}
 
-    def visible(self, hub_id: int) -> set[int]:
-        """Return the ids of the pages that the hub showed at its last visit."""
-        return set(self.first_shown(hub_id))
-
     def was_led_to(self, site_id: int, page_id: int) -> bool:
         """Whether the page replaced one that redirected to it."""
         return bool(self._asked(_LED_TO, site=site_id, page=page_id, rule=Rule.LED_ON))
 
-    def first_shown(self, hub_id: int) -> dict[int, float]:
-        """Return when the hub first showed each page that it showed at its last visit, by page id."""
-        return dict(self._asked(_VISIBLE, hub=hub_id))
+    def visible(self, hub_id: int) -> set[int]:
+        """Return the ids of the pages that the hub showed at its last visit."""
+        return {one.page_id for one in self.sights(hub_id) if one.gone_at is None}
 
     def sights(self, hub_id: int) -> list[Sight]:
         """Return every page the hub ever showed, with its first position."""
-        return [_SIGHT(row) for row in self._asked(_SIGHTS, hub=hub_id)]
+        return self._asked_all(_SIGHT, _SIGHTS, hub=hub_id)
 
     def shown_by(self, hub_id: int) -> set[str]:
         """Return the canonical keys of the pages the hub showed at its last visit."""
@@ -348,7 +318,7 @@ class RoundQueries(Repository):
     def hubs(self, site_id: int | None = None) -> list[HubRow]:
         """Return hubs, of one site or all, most new pages first."""
         if site_id is not None:
-            return [_HUB(row) for row in self._asked(_HUBS_OF_SITE, site=site_id)]
+            return self._asked_all(_HUB, _HUBS_OF_SITE, site=site_id)
         return self._all(_HUB, _hubs().order_by(*_PRODUCTIVE_FIRST))
 
     def candidates(self, site_id: int) -> dict[int, SeenLink]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from peewee import JOIN, Case, Database, fn
+from peewee import JOIN, Case, fn
 
-from store.database.failures import storage_errors
 from store.database.repository import Repository
 from store.database.statements import Prepared, any_of
 from store.database.texts import storable
@@ -19,7 +18,6 @@ from store.enums import (
     LabelOrigin,
     PageLabel,
     PageState,
-    SiteEventKind,
 )
 from store.models import Backfill, BackfillPage, Change, Hub, Label, Page, Sighting
 from store.rules import Rule
@@ -39,16 +37,6 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
     return fn.EXISTS(
         Label.select(Label.canonical_key).where((Label.canonical_key == Page.canonical_key) & said)
     )
-
-
-def has_history(database: Database, site_id: int) -> bool:
-    """Return whether a site announced anything or a user labelled a page of it."""
-    # Read and starred pages are among those announced.
-    kinds = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
-    announced = Change.select(Change.id).where((Change.site == site_id) & Change.kind.in_(kinds))
-    said = (Label.site == site_id) & (Label.origin != LabelOrigin.BEHAVIOUR)
-    labels = Label.select(Label.canonical_key).where(said)
-    return bool(announced.exists(database) or labels.exists(database))
 
 
 def _articles_shown(site: Any, since: Any) -> Any:  # noqa: ANN401 - peewee expressions
@@ -188,11 +176,6 @@ _ANCHORS = Prepared(
 class SiteQueries(Repository):
     """Queries of one site's pages and hubs."""
 
-    def has_history(self, site_id: int) -> bool:
-        """See :func:`has_history`."""
-        with storage_errors(self._where):
-            return has_history(self._db, site_id)
-
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
         return [url for (url,) in self._asked(_HUBS_WITH_BODY, site=site_id, digest=digest)]
@@ -202,21 +185,19 @@ class SiteQueries(Repository):
     ) -> list[tuple[int, int]]:
         """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
         since = float("inf") if gone_since is None else gone_since
-        return [(hub, page) for hub, page in self._asked(_ARTICLES, site=site_id, since=since)]
+        return self._asked(_ARTICLES, site=site_id, since=since)
 
     def gained_shown(
         self, site_id: int, since: float, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen, announced) for older pages that lists gained since *since*."""
-        rows = self._asked(_GAINED, site=site_id, since=since, limit=limit)
-        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
+        return self._asked(_GAINED, site=site_id, since=since, limit=limit)
 
     def announced_shown(
         self, site_id: int, *, limit: int = 200
     ) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen, announced) for the site's latest announced pages, on every hub."""
-        rows = self._asked(_ANNOUNCED, site=site_id, limit=limit)
-        return [(hub, page, seen, announced) for hub, page, seen, announced in rows]
+        return self._asked(_ANNOUNCED, site=site_id, limit=limit)
 
     def announced_since(self, site_id: int, since: float) -> int:
         """Count the pages of a site announced since *since* (unix seconds)."""
@@ -313,8 +294,7 @@ class SiteQueries(Repository):
         self, site_id: int, *, limit: int = 5_000
     ) -> list[tuple[str, str, float | None]]:
         """Return (URL, anchor, publication date) of a site's pages, longest known first."""
-        rows = self._asked(_KNOWN_URLS, site=site_id, limit=limit)
-        return [(url, anchor, published_at) for url, anchor, published_at in rows]
+        return self._asked(_KNOWN_URLS, site=site_id, limit=limit)
 
     def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
@@ -343,20 +323,15 @@ class SiteQueries(Repository):
         found = dict(self._asked(_ANCHORS, site=site_id, anchors=wanted))
         return {anchor: found[kept] for anchor, kept in stored.items() if kept in found}
 
-    def pages_below(
-        self, site_id: int, prefix: str, *, hubs_only: bool = False, limit: int | None = None
-    ) -> list[tuple[int, str, str]]:
-        """Return id, URL and canonical key of pages whose canonical key begins with *prefix*."""
-        query = Page.select(Page.id, Page.url, Page.canonical_key).where(
-            (Page.site == site_id)
-            & Page.canonical_key.startswith(prefix)
-            & (Page.state != PageState.MOVED)
+    def pages_below(self, site_id: int, prefix: str) -> list[tuple[int, str, int | None]]:
+        """Return id, URL and hub, if it is one, of pages whose canonical key begins with *prefix*."""
+        query = (
+            Page.select(Page.id, Page.url, Hub.page)
+            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+            .where((Page.site == site_id) & Page.canonical_key.startswith(prefix))
+            .where(Page.state != PageState.MOVED)
         )
-        if hubs_only:
-            query = query.join(Hub, on=Hub.page == Page.id)
-        return [
-            (row[0], row[1], row[2]) for row in self._rows(query.order_by(Page.id).limit(limit))
-        ]
+        return self._rows(query.order_by(Page.id))
 
     def hub_news(self, site_id: int, *, most_hubs: int | None = None) -> dict[int, HubNews]:
         """Return the links of each hub after its baseline, by page id; no entry = none.
