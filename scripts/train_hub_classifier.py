@@ -30,21 +30,14 @@ import sys
 from pathlib import Path
 
 from lab.cli import parser_of
-from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
+from lab.hub.files import PAGE_COLUMNS, Said, check_two_classes, read_captures, read_labels
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
 from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import load_default
 from classifier.hub.errors import HubClassifierError
-from classifier.hub.labels import (
-    LABEL_COLUMNS,
-    LabelRow,
-    Said,
-    labels_hash,
-    read_labels,
-    write_labels,
-)
+from classifier.hub.labels import LABEL_COLUMNS, LabelRow, labels_hash, write_labels
 from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.updating import fold_of, update_model

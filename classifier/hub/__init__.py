@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from classifier.hub.errors import HubClassifierError, LabelFileError, ModelError, TrainingError
+from classifier.hub.errors import HubClassifierError, ModelError, TrainingError
 from classifier.hub.evidence import LinkEvidence
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = [
     "HubClassifier",
     "HubClassifierError",
     "HubScore",
-    "LabelFileError",
     "LinkEvidence",
     "ModelError",
     "TrainingError",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.hub.content_features import describe_page
 from classifier.hub.context import adjust_for_context, context_reasons
 from classifier.hub.errors import ModelError
 from classifier.hub.evidence import LinkEvidence, split_url
@@ -90,29 +89,19 @@ class HubClassifier:
         return adjust_for_context(self.model.url.log_odds(links), links)
 
     def score_page(
-        self,
-        link: LinkEvidence,
-        page: str | bytes | Any,  # noqa: ANN401 - an lxml tree has no useful type
-        *,
-        encoding: str | None = None,
-        url_probability: float | None = None,
+        self, link: LinkEvidence, features: Sequence[float], page_bytes: int
     ) -> HubScore:
         """Score a fetched page by the cascade: URL first, content if in doubt.
 
-        ``page`` is text, bytes, a tree, or the tuple of :data:`CONTENT_FEATURE_NAMES` already measured.
-        ``url_probability`` saves scoring the URL again; ``encoding`` is for bytes. Without
-        ``link.page_bytes`` the size is measured, except for a tree and for features.
+        ``features`` are those of :func:`classifier.hub.content_features.describe_page`.
         """
-        if url_probability is None:
-            url_probability = float(self.score([link])[0])
+        url_probability = float(self.score([link])[0])
         url = to_log_odds(url_probability)
         cascade = self.model.cascade
         if not cascade.needs_content(url):
             return HubScore(url_probability, "url", url_probability, None)
-        row = np.array(page) if isinstance(page, tuple) else describe_page(page, encoding)
-        row = row[None, :]
-        size = _size_of(page) if link.page_bytes is None else float(link.page_bytes)
-        joined = cascade.join(np.array([url]), row, np.array([size]))
+        row = np.array([features])
+        joined = cascade.join(np.array([url]), row, np.array([page_bytes], dtype=np.float64))
         content = self.model.content.log_odds(row)
         return HubScore(
             float(to_probability(joined)[0]),
@@ -151,13 +140,6 @@ class HubClassifier:
             context=tuple(context_reasons(link)),
             needs_content=self.model.cascade.needs_content(float(log_odds[0])),
         )
-
-
-def _size_of(page: object) -> float:
-    """Return a page's bytes; NaN for a tree and for features, whose size is unknown."""
-    if isinstance(page, str):
-        page = page.encode("utf-8", "surrogatepass")
-    return float(len(page)) if isinstance(page, bytes) else float("nan")
 
 
 def load_default() -> HubClassifier:

@@ -207,9 +207,11 @@ class ActiveClassifier:
         """Score links, in order."""
         return self.current().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> HubScore:
+    def score_page(
+        self, link: LinkEvidence, features: Sequence[float], page_bytes: int
+    ) -> HubScore:
         """Score a fetched page by its URL and content."""
-        return self.current().score_page(link, page)
+        return self.current().score_page(link, features, page_bytes)
 
     def current(self) -> HubClassifier:
         """Return the active classifier, the shipped one if the registry has none."""

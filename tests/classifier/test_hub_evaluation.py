@@ -24,11 +24,11 @@ from lab.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from lab.hub.files import PAGE_COLUMNS
+from lab.hub.files import PAGE_COLUMNS, read_labels
 from lab.hub.folded import confusion, first_rows
 
 from classifier.hub.classifier import HubClassifier, load_default
-from classifier.hub.labels import LabelRow, read_labels, write_labels
+from classifier.hub.labels import LabelRow, write_labels
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ModelRegistry
 from classifier.hub.updating import fold_of

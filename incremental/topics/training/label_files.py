@@ -9,14 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from classifier.hub.labels import (
-    CRAWL_COLUMNS,
-    LABEL_COLUMNS,
-    LabelRow,
-    write_labels,
-)
+from classifier.hub.labels import LabelRow, write_labels
 from incremental.base.urls import host_of, registered_domain
 from store import Store
 from store.enums import LabelOrigin
@@ -48,17 +42,5 @@ def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
 
 def export_labels(store: Store) -> tuple[str, int]:
     """Return a label file's text, one row per page, and the number of rows."""
-    entries = merged(store.read.labels())
-    pairs = zip(entries, label_rows(entries), strict=True)
-    rows = [_with_crawl(store, entry, row) for entry, row in pairs]
-    return write_labels(rows, (*LABEL_COLUMNS, *CRAWL_COLUMNS)), len(rows)
-
-
-def _with_crawl(store: Store, entry: LabelEntry, row: LabelRow) -> LabelRow:
-    if entry.site_id is None:
-        return row
-    read = store.read
-    page = read.known(entry.site_id, [entry.canonical_key]).get(entry.canonical_key)
-    if page is None:
-        return row
-    return replace(row, page_bytes=read.page_size(page.id), crawl_depth=read.crawl_depth(page.id))
+    rows = label_rows(merged(store.read.labels()))
+    return write_labels(rows), len(rows)
