@@ -247,7 +247,7 @@ def test_training_writes_a_version_and_holds_domains_out(
 
 def test_a_users_labels_update_the_active_model(files: Path, small_model: HubModel) -> None:
     registry = ModelRegistry(files / "mine")
-    registry.add(small_model)
+    registry.add(small_model, use=True)
     train = _script("train_hub_classifier")
     arguments = ["--labels", str(files / "urls.tsv"), "--models", str(files / "mine"), "--update"]
     assert train.main(arguments) == 0

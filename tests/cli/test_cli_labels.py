@@ -15,7 +15,7 @@ from cli_runner import Run
 from hub_samples import train_small_model
 from lab.hub.files import read_labels
 
-from classifier.hub import load_default
+from classifier.hub.classifier import load_default
 from classifier.hub.model import save_model
 from classifier.hub.registry import ModelRegistry
 
@@ -110,7 +110,7 @@ def test_a_damaged_version_is_shown_and_refused(hubwatch: Run, tmp_path: Path) -
 
 def test_labels_are_learned_on_request(watched: Run, tmp_path: Path) -> None:
     small = train_small_model()
-    ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small)
+    ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small, use=True)
     assert "no new labels" in watched("models", "learn").err
     urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
     watched("label", *urls, "hub")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake_web import DAY, HOUR, START, page, watch
 
-from classifier.hub import load_default
+from classifier.hub.classifier import load_default
 from incremental.crawl.site_evidence import read_context
 from incremental.decide.hubs import score_targets
 from incremental.interfaces.explain.hub import explain_hub

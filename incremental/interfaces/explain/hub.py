@@ -6,7 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, LinkEvidence, load_default
+from classifier.hub import LinkEvidence
+from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.content_features import describe_page
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
@@ -42,13 +43,12 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     if said is not None:
         probability, cascade["decided_by"] = float(said == HUB), "you"
     return {
-        "version": explained.version,
+        "version": classifier.version,
         "problem": active.problem if active is not None else "",
         "probability": round(explained.probability, 4),
         "site_probability": round(probability, 4),
         "decision": round(explained.decision, 4),
         "contributions": [_rounded(asdict(one)) for one in explained.contributions],
-        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in explained.grams],
         "context": [
             _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context
         ],
