@@ -92,17 +92,13 @@ class ModelRegistry:
         return [self._info(version, active) for version in versions_in(self.root)]
 
     def _info(self, version: str, active: str | None) -> ModelInfo:
+        manifest, problem = dict[str, Any](), ""
         try:
             manifest = read_manifest(self.root / version)
         except ModelError as error:
-            return ModelInfo(version, version == active, error.problem, {}, {})
-        return ModelInfo(
-            version,
-            version == active,
-            "",
-            manifest.get("training", {}),
-            manifest.get("metrics", {}),
-        )
+            problem = error.problem
+        notes = (manifest.get(name, {}) for name in ("training", "metrics"))
+        return ModelInfo(version, version == active, problem, *notes)
 
     def active(self) -> str | None:
         """Return the active version; None = the shipped model."""

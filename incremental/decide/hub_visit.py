@@ -22,7 +22,6 @@ from incremental.decide.hub_facts import (
     ListFacts,
     RedirectedFacts,
     RobotsFacts,
-    SameFacts,
     SameLinksFacts,
 )
 from incremental.decide.links import links_digest, stated_date
@@ -169,11 +168,6 @@ def _visit(outcome: Outcome, facts: HubFacts, **brought: Any) -> Visit:  # noqa:
     return Visit(facts.now, not_modified=outcome.unchanged, wait_seconds=wait, **brought)
 
 
-def same(outcome: Outcome, facts: SameFacts) -> Decision:
-    """Decide on a hub whose body is the same."""
-    return _unchanged(outcome, facts, base_record(outcome, facts.now))
-
-
 def same_links(outcome: Outcome, facts: SameLinksFacts) -> Decision:
     """Decide on a hub whose links are the same; what it names besides them (a feed) may still be new."""
     record = replace(
@@ -182,12 +176,13 @@ def same_links(outcome: Outcome, facts: SameLinksFacts) -> Decision:
         site_fields=_site_fields(facts),
         more_pages=_named(facts, facts.room),
     )
-    return replace(_unchanged(outcome, facts, record), keep_body=True)
+    return replace(same(outcome, facts, record), keep_body=True)
 
 
-def _unchanged(outcome: Outcome, facts: HubFacts, record: VisitRecord) -> Decision:
-    """Return the decision on a hub that shows the same as before."""
+def same(outcome: Outcome, facts: HubFacts, record: VisitRecord | None = None) -> Decision:
+    """Decide on a hub that shows the same as before; *record*: what else it says."""
     hub, now = facts.hub, facts.now
+    record = record or base_record(outcome, now)
     fields = HubUpdate(
         visited_at=now,
         visits=hub.visits + 1,
@@ -232,15 +227,13 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
     )
     announced = news.fate is Fate.ANNOUNCE
     section = section_of(facts.section) if announced else Section()
-    text = outcome.read
-    check = text is not None and announced and facts.terms is not None
     record = replace(
         _with_news(base_record(outcome, now), facts, news, fields),
         drop_hub=True,
         more_pages=section.unknown,
         verify_again=section.read_again,
-        text=text,
-        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
+        text=outcome.read,
+        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
     )
     visit = _visit(outcome, facts)
     return Decision(

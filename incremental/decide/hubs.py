@@ -23,10 +23,6 @@ class PageScored(Protocol):
 class HubScorer(Protocol):
     """The link classifier."""
 
-    @property
-    def version(self) -> str:
-        """Name the model."""
-
     def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
         """Return one probability for each link, in order."""
 

@@ -231,8 +231,10 @@ def _due_at(
     return next_refresh_at(same_since, now, facts.terms)
 
 
-def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms) -> NextRefresh:
-    """Return the first refresh of a page that has just been announced and read."""
+def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms | None) -> NextRefresh | None:
+    """Return the first refresh of a page that has just been announced; None = it was not read, or never."""
+    if terms is None or outcome.read is None:
+        return None
     headers = outcome.response.headers
     return NextRefresh(
         due_at=next_refresh_at(now, now, terms),

@@ -250,7 +250,6 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         )
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
-    check = announced and facts.terms is not None and outcome.read is not None
     # An announced page that is fetched once more and is empty by now keeps its text.
     is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
     alias = facts.elsewhere.alias(row.anchor) if facts.elsewhere is not None else None
@@ -264,7 +263,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         more_pages=(*((alias,) if alias else ()), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=None if is_kept else outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
+        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
 
