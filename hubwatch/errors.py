@@ -24,7 +24,6 @@ Everything below it is drawn here; each class stands in the room that raises it:
     │   └── StorePlaceError      a file or folder that was named cannot be used; nothing was done
     ├── HubClassifierError       names the file, the place and the way out
     │   ├── ModelError           a model folder is damaged, foreign, too new, or not there
-    │   ├── LabelFileError       a file of labels cannot be read
     │   └── TrainingError        the data cannot train a classifier
     ├── TopicError               a topic that cannot be learned
     │   ├── TopicModelError      a stored model is damaged, foreign or too new

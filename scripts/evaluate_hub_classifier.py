@@ -29,13 +29,13 @@ from lab.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from lab.hub.files import Capture, read_captures
+from lab.hub.files import Capture, read_captures, read_labels
 from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import HubClassifier, load_default
 from classifier.hub.errors import HubClassifierError
 from classifier.hub.evidence import LinkEvidence
-from classifier.hub.labels import LabelRow, read_labels
+from classifier.hub.labels import LabelRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

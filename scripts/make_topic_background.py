@@ -20,10 +20,9 @@ from pathlib import Path
 
 import trafilatura
 from lab.cli import parser_of
-from lab.hub.files import Capture, read_captures
+from lab.hub.files import Capture, read_captures, read_labels
 from rich.progress import track
 
-from classifier.hub.labels import read_labels
 from classifier.words.background import COUNTS, DATA_FOLDER, MANIFEST
 from classifier.words.language import language_of
 from classifier.words.segmentation import tokens

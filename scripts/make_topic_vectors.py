@@ -24,13 +24,12 @@ from typing import Final
 import numpy as np
 import trafilatura
 from lab.cli import parser_of
-from lab.hub.files import Capture, read_captures
+from lab.hub.files import Capture, read_captures, read_labels
 from rich.progress import track
 
 from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import BUNDLED
 from classifier.embedding.packing import unpacked
-from classifier.hub.labels import read_labels
 from classifier.topic.language_means import OTHERS
 from classifier.words.language import language_of
 from classifier.words.values import PageText

@@ -30,21 +30,14 @@ import sys
 from pathlib import Path
 
 from lab.cli import parser_of
-from lab.hub.files import PAGE_COLUMNS, check_two_classes, read_captures
+from lab.hub.files import PAGE_COLUMNS, Said, check_two_classes, read_captures, read_labels
 from lab.hub.grid import Search
 from lab.hub.training import TrainingOptions, train_model
 from threadpoolctl import threadpool_limits
 
 from classifier.hub.classifier import load_default
 from classifier.hub.errors import HubClassifierError
-from classifier.hub.labels import (
-    LABEL_COLUMNS,
-    LabelRow,
-    Said,
-    labels_hash,
-    read_labels,
-    write_labels,
-)
+from classifier.hub.labels import LABEL_COLUMNS, LabelRow, labels_hash, write_labels
 from classifier.hub.model import HubModel, load_model
 from classifier.hub.registry import ActiveClassifier, ModelRegistry, next_version, refusal
 from classifier.hub.updating import fold_of, update_model
@@ -104,11 +97,27 @@ def _train(options: argparse.Namespace) -> int:
             print(part, name, *(f"{key} {value}" for key, value in score.items()))
     if "update" in model.metrics:
         print("update", *(f"{key} {value}" for key, value in model.metrics["update"].items()))
-    active = registry.add(model, force=options.force)
-    print(f"{options.models / model.version}: {'active' if active else 'saved'}")
-    if not active:
-        print(f"{refusal(model)}; --force replaces it anyway")
-    return 0 if active else 3
+    why_not = "" if options.force else _refusal(model, registry)
+    registry.add(model, use=not why_not)
+    print(f"{options.models / model.version}: {'saved' if why_not else 'active'}")
+    if why_not:
+        print(f"{why_not}; --force replaces it anyway")
+    return 3 if why_not else 0
+
+
+def _refusal(model: HubModel, registry: ModelRegistry) -> str:
+    """Return why a model should not become active; a whole one needs the higher F1 on held-out domains."""
+    if "update" in model.metrics:
+        return refusal(model)
+    models = [info.metrics for info in registry.models() if info.active]
+    own, *best = (
+        one.get("urls", {}).get("all", {}).get("f1", 0.0) for one in (model.metrics, *models)
+    )
+    return (
+        ""
+        if 0.0 < own >= max(best, default=0.0)
+        else "the active model is better on held-out domains"
+    )
 
 
 def _retrain(options: argparse.Namespace) -> HubModel:

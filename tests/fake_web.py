@@ -189,10 +189,9 @@ class FolderScorer:
     def score(self, links: Sequence[LinkEvidence]) -> list[float]:
         return [0.99 if urlsplit(link.url).path.endswith("/") else 0.1 for link in links]
 
-    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> Scored:
+    def score_page(self, link: LinkEvidence, features: Sequence[float], _bytes: int) -> Scored:
         """Keep to what the address says: a page without links is none, the rest is believed."""
-        shows_links = "href" in page if isinstance(page, str) else page[LINKS] > 0
-        return Scored(self.score([link])[0] if shows_links else 0.0)
+        return Scored(self.score([link])[0] if features[LINKS] > 0 else 0.0)
 
 
 class Watch:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.hub.content_features import describe_page
 from classifier.hub.context import adjust_for_context, context_reasons
 from classifier.hub.errors import ModelError
-from classifier.hub.evidence import LinkEvidence, split_url
+from classifier.hub.evidence import LinkEvidence
 from classifier.hub.model import HubModel, load_model, newest_version
 from classifier.hub.scaling import to_log_odds, to_probability
-from classifier.hub.tables import top_grams
 from classifier.hub.url_machine import ALL_FEATURE_NAMES, scale_features
 
 # The models that come with the package; the newest is the default.
@@ -31,7 +29,6 @@ class HubScore:
     """Calibrated probability that the page is a hub."""
     decided_by: str
     """``url`` when the URL was clear enough, else ``content`` (which weighs the URL as well)."""
-    url_probability: float
     content_probability: float | None
     """By content alone; None when content was not used."""
 
@@ -50,19 +47,13 @@ class Contribution:
 class LinkExplanation:
     """The components of a score."""
 
-    url: str
-    version: str
     probability: float
     decision: float
     """The SVM's margin; positive: hub."""
     contributions: tuple[Contribution, ...]
     """Features that matter, strongest first."""
-    grams: tuple[tuple[str, str, float], ...]
-    """(table, character sequence or token, weight), strongest first."""
     context: tuple[tuple[str, float, float], ...]
     """(site context field, value, log-odds it added); empty if none is known."""
-    needs_content: bool
-    """Whether the cascade needs the page's content."""
 
 
 class HubClassifier:
@@ -90,34 +81,23 @@ class HubClassifier:
         return adjust_for_context(self.model.url.log_odds(links), links)
 
     def score_page(
-        self,
-        link: LinkEvidence,
-        page: str | bytes | Any,  # noqa: ANN401 - an lxml tree has no useful type
-        *,
-        encoding: str | None = None,
-        url_probability: float | None = None,
+        self, link: LinkEvidence, features: Sequence[float], page_bytes: int
     ) -> HubScore:
         """Score a fetched page by the cascade: URL first, content if in doubt.
 
-        ``page`` is text, bytes, a tree, or the tuple of :data:`CONTENT_FEATURE_NAMES` already measured.
-        ``url_probability`` saves scoring the URL again; ``encoding`` is for bytes. Without
-        ``link.page_bytes`` the size is measured, except for a tree and for features.
+        ``features`` are those of :func:`classifier.hub.content_features.describe_page`.
         """
-        if url_probability is None:
-            url_probability = float(self.score([link])[0])
+        url_probability = float(self.score([link])[0])
         url = to_log_odds(url_probability)
         cascade = self.model.cascade
         if not cascade.needs_content(url):
-            return HubScore(url_probability, "url", url_probability, None)
-        row = np.array(page) if isinstance(page, tuple) else describe_page(page, encoding)
-        row = row[None, :]
-        size = _size_of(page) if link.page_bytes is None else float(link.page_bytes)
-        joined = cascade.join(np.array([url]), row, np.array([size]))
+            return HubScore(url_probability, "url", None)
+        row = np.array([features])
+        joined = cascade.join(np.array([url]), row, np.array([page_bytes], dtype=np.float64))
         content = self.model.content.log_odds(row)
         return HubScore(
             float(to_probability(joined)[0]),
             "content",
-            url_probability,
             float(to_probability(content)[0]),
         )
 
@@ -142,22 +122,11 @@ class HubClassifier:
         )
         log_odds = adjust_for_context(machine.sigmoid.log_odds(values[:1]), [link])
         return LinkExplanation(
-            url=link.url,
-            version=self.model.version,
             probability=float(to_probability(log_odds)[0]),
             decision=float(values[0]),
             contributions=contributions,
-            grams=tuple(top_grams(machine.tables, link, split_url(link.url))),
             context=tuple(context_reasons(link)),
-            needs_content=self.model.cascade.needs_content(float(log_odds[0])),
         )
-
-
-def _size_of(page: object) -> float:
-    """Return a page's bytes; NaN for a tree and for features, whose size is unknown."""
-    if isinstance(page, str):
-        page = page.encode("utf-8", "surrogatepass")
-    return float(len(page)) if isinstance(page, bytes) else float("nan")
 
 
 def load_default() -> HubClassifier:

@@ -86,14 +86,10 @@ class SiteIndex:
     """Number of known URLs of each template."""
     anchor_lengths: dict[str, float]
     """Median anchor length of each template."""
-    page_bytes: dict[str, int]
-    """Median size of the fetched pages of each template."""
 
     @classmethod
-    def build(
-        cls, known: Iterable[tuple[str, str | None]], sizes: Iterable[tuple[str, int]] = ()
-    ) -> Self:
-        """Build from (URL, anchor or None), duplicates counting once, and (URL, bytes) of fetched pages."""
+    def build(cls, known: Iterable[tuple[str, str | None]]) -> Self:
+        """Build from (URL, anchor or None), duplicates counting once."""
         parts = {url: (split_url(url), anchor) for url, anchor in known}
         lengths: dict[str, list[int]] = defaultdict(list)
         siblings: Counter[str] = Counter()
@@ -104,7 +100,7 @@ class SiteIndex:
                 lengths[template].append(len(anchor))
         medians = {template: float(median(sizes)) for template, sizes in lengths.items()}
         paths = tuple(sorted({_folder_of(part) for part, _ in parts.values()}))
-        return cls(paths, siblings, medians, _usual_sizes(sizes))
+        return cls(paths, siblings, medians)
 
     def add_context(self, link: LinkEvidence) -> LinkEvidence:
         """Return the link with its context on this site."""
@@ -119,21 +115,12 @@ class SiteIndex:
             urls_below=self._below(_folder_of(parts)),
             template_siblings=max(self.siblings[template] - 1, 0),
             anchor_ratio=ratio,
-            page_bytes=link.page_bytes or self.page_bytes.get(template),
-            crawl_depth=link.crawl_depth,
         )
 
     def _below(self, folder: str) -> int:
         start = bisect_left(self.paths, folder)
         end = bisect_left(self.paths, folder[:-1] + "0")  # "0" follows "/"
         return max(end - start - 1, 0)
-
-
-def _usual_sizes(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for url, size in sizes:
-        found[template_of(split_url(url))].append(size)
-    return {template: round(median(read)) for template, read in found.items()}
 
 
 def _folder_of(parts: UrlParts) -> str:

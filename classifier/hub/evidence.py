@@ -22,8 +22,11 @@ _NO_HOST = re.compile(r"()([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 class LinkEvidence:
     """A link as seen by the classifier; None = unknown, which differs from 0 and empty.
 
-    :mod:`classifier.hub.context` fills the site context and the size before a fetch.
+    :mod:`classifier.hub.context` fills the site context.
     """
+
+    # Paper 003's method uses the page's size and the clicks from the seed, too. Both hurt our URL SVM on
+    # unseen sites, size most: a large page on one site is a small one on another.
 
     url: str
     anchor: str | None = None
@@ -34,13 +37,6 @@ class LinkEvidence:
     """Known URLs of the site with the same template (same form, other values)."""
     anchor_ratio: float | None = None
     """Length of the anchor over the median of its template siblings' anchors."""
-    # Paper 003's method uses size and depth. Both hurt our URL SVM on unseen sites, size most:
-    # a large page on one site is a small one on another. So only the cascade uses the size.
-    page_bytes: int | None = None
-    """Size of the fetched page; before the fetch the median of its template siblings (paper 003's
-    ninth feature)."""
-    crawl_depth: int | None = None
-    """Clicks from the seed, whose own links have 1 (paper 003's tenth feature)."""
 
 
 # A named tuple: creating a frozen dataclass for every link costs four times as much.

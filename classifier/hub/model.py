@@ -25,7 +25,7 @@ from classifier.hub.content_features import CONTENT_FEATURE_NAMES
 from classifier.hub.errors import ModelError
 from classifier.hub.scaling import LinearScale, Sigmoid
 from classifier.hub.svm import Pair, RbfMachine
-from classifier.hub.url_machine import CheckRows, UrlMachine
+from classifier.hub.url_machine import CheckRows, UrlMachine, read_machine
 
 _URL_REACH = 6.0
 # Factor by which the URL's log-odds outweigh a content feature; 2 and 6 work equally well.
@@ -55,11 +55,7 @@ class ContentMachine:
     @classmethod
     def from_json(cls, data: dict[str, Any], machine_text: str) -> Self:
         """Read :meth:`to_json` and libsvm's text; ValueError if another version wrote them."""
-        if tuple(data["features"]) != CONTENT_FEATURE_NAMES:
-            raise ValueError("its content features are not those of this version")
-        scale = LinearScale.from_json(data["scale"])
-        machine = RbfMachine.from_text(machine_text, len(scale.centre))
-        return cls(scale, machine, Sigmoid(*data["sigmoid"]))
+        return cls(*read_machine(data, machine_text, CONTENT_FEATURE_NAMES))
 
 
 def joint_rows(
@@ -272,7 +268,7 @@ def load_model(folder: Path) -> HubModel:
             name: _read_checked(folder, name, digest) for name, digest in manifest["files"].items()
         }
         data = {name: json.loads(texts[name]) for name in _JSON_FILES}
-        return HubModel(
+        model = HubModel(
             version=str(manifest["version"]),
             url=UrlMachine.from_json(data["url.json"], texts["url.svm"]),
             content=ContentMachine.from_json(data["content.json"], texts["content.svm"]),
@@ -283,22 +279,13 @@ def load_model(folder: Path) -> HubModel:
             checks=CheckRows.from_json(data["check.json"]),
             training=manifest["training"],
             metrics=manifest["metrics"],
-            search=_search_of(manifest),
+            search=manifest["search"],
         )
+        model.pair("url")
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         problem = f"cannot be read as format {FORMAT} ({type(error).__name__}: {error})"
         raise ModelError(folder, problem) from error
-
-
-def _search_of(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return a manifest's grids; ValueError if C or gamma is missing or not positive."""
-    found: dict[str, Any] = dict(manifest["search"])
-    if "url" not in found:
-        raise ValueError("C and gamma are missing")
-    for note in found.values():
-        if not (float(note["cost"]) > 0 and float(note["gamma"]) > 0):
-            raise ValueError("C or gamma is not above 0")
-    return found
+    return model
 
 
 def _read_checked(folder: Path, name: str, digest: str) -> str:

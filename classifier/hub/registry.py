@@ -10,7 +10,6 @@ Without a pointer the newest version is active; a pointer to null means the ship
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -18,6 +17,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
 
 from classifier.hub.classifier import HubClassifier, HubScore, load_default
 from classifier.hub.errors import ModelError
@@ -61,12 +62,10 @@ def next_version(root: Path, training_hash: str) -> str:
 
 
 def refusal(model: HubModel) -> str:
-    """Return why a new model should not become active; empty = it may."""
-    # An update must get some of the new labels right, no fewer than its base, and lose at most FORGOTTEN of
-    # the check rows.
-    update = model.metrics.get("update")
-    if update is None:
-        return "the active model is better on held-out domains"
+    """Return why an update should not become active; empty = it may."""
+    # It must get some of the new labels right, no fewer than its base, and lose at most FORGOTTEN of the
+    # check rows.
+    update = model.metrics["update"]
     if update["right"] <= 0:
         return "it judges none of the labels rightly, each without those of its own domain"
     if update["right"] < update["base_right"]:
@@ -74,6 +73,11 @@ def refusal(model: HubModel) -> str:
     if update["kept"] < update["base_kept"] - FORGOTTEN:
         return "it forgets what its base knew"
     return ""
+
+
+class _Pointer(msgspec.Struct, frozen=True):
+    active: str | None
+    previous: list[str]
 
 
 class ModelRegistry:
@@ -88,36 +92,30 @@ class ModelRegistry:
         return [self._info(version, active) for version in versions_in(self.root)]
 
     def _info(self, version: str, active: str | None) -> ModelInfo:
+        manifest, problem = dict[str, Any](), ""
         try:
             manifest = read_manifest(self.root / version)
         except ModelError as error:
-            return ModelInfo(version, version == active, error.problem, {}, {})
-        return ModelInfo(
-            version,
-            version == active,
-            "",
-            manifest.get("training", {}),
-            manifest.get("metrics", {}),
-        )
+            problem = error.problem
+        notes = (manifest.get(name, {}) for name in ("training", "metrics"))
+        return ModelInfo(version, version == active, problem, *notes)
 
     def active(self) -> str | None:
         """Return the active version; None = the shipped model."""
-        active: str | None = self._pointer()["active"]
-        return active
+        return self._pointer().active
 
     def use(self, version: str) -> None:
         """Make a version active; raises ModelError if its manifest cannot be read."""
         read_manifest(self.root / version)
         pointer = self._pointer()
-        present = self.active()
-        previous = [v for v in pointer["previous"] if v != version]
-        if present and present != version:
-            previous.append(present)
+        previous = [v for v in pointer.previous if v != version]
+        if pointer.active and pointer.active != version:
+            previous.append(pointer.active)
         self._point(version, previous)
 
     def rollback(self) -> str:
         """Roll back to the previously active version; raises ModelError without one."""
-        previous: list[str] = self._pointer()["previous"]
+        previous = self._pointer().previous
         if not previous:
             raise ModelError(self.root, "there is no earlier version to roll back to")
         version = previous[-1]
@@ -125,64 +123,34 @@ class ModelRegistry:
         self._point(version, previous[:-1])
         return version
 
-    def add(self, model: HubModel, *, force: bool = False) -> bool:
-        """Save a model and make it active unless the active one is better; returns whether it is active.
-
-        Better = higher held-out F1 on URLs; for an update see :func:`refusal`.
-        """
-        better = force or self._is_better(model)
-        present = self.active()
+    def add(self, model: HubModel, *, use: bool) -> None:
+        """Save a model, and make it active if *use*."""
+        pointer = self._pointer()
         save_model(model, self.root / model.version)
-        if better:
+        if use:
             self.use(model.version)
         else:
             # Even if none was active: without a pointer this one, the newest, would be.
-            self._point(present, self._pointer()["previous"])
-        return better
+            self._point(pointer.active, pointer.previous)
 
-    def _is_better(self, model: HubModel) -> bool:
-        if "update" in model.metrics:
-            return not refusal(model)
-        return 0.0 < _f1_of(model.metrics) >= self._active_f1()
-
-    def _active_f1(self) -> float:
-        version = self.active()
-        if version is None:
-            return 0.0
+    def _pointer(self) -> _Pointer:
         try:
-            return _f1_of(read_manifest(self.root / version).get("metrics", {}))
-        except ModelError:
-            return 0.0
-
-    def _pointer(self) -> dict[str, Any]:
-        try:
-            data = json.loads((self.root / _POINTER).read_text(encoding="utf-8"))
+            pointer = msgspec.json.decode((self.root / _POINTER).read_bytes(), type=_Pointer)
         except FileNotFoundError:
-            return {"active": newest_version(self.root), "previous": []}
+            return _Pointer(newest_version(self.root), [])
         except (OSError, ValueError, RecursionError) as error:
             raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
-        if not isinstance(data, dict) or not isinstance(data.get("previous"), list):
-            raise ModelError(self.root, f"{_POINTER} is damaged; remove it")
-        active = data.get("active")
-        names = data["previous"] if active is None else [active, *data["previous"]]
-        if not all(isinstance(name, str) and is_version(name) for name in names):
+        if not all(map(is_version, filter(None, [pointer.active, *pointer.previous]))):
             raise ModelError(self.root, f"{_POINTER} names an invalid version; remove it")
-        return {"active": active, "previous": data["previous"]}
+        return pointer
 
     def _point(self, version: str | None, previous: list[str]) -> None:
         make_private(self.root)
         # Written aside and renamed, so that a running daemon never reads half a pointer.
         draft = self.root / f".{_POINTER}.{os.getpid()}.tmp"
-        content = {"active": version, "previous": previous[-_KEPT_PREVIOUS:]}
-        write_private(draft, json.dumps(content) + "\n")
+        content = msgspec.json.encode(_Pointer(version, previous[-_KEPT_PREVIOUS:]))
+        write_private(draft, content.decode() + "\n")
         draft.replace(self.root / _POINTER)
-
-
-def _f1_of(metrics: dict[str, Any]) -> float:
-    try:
-        return float(metrics["urls"]["all"]["f1"])
-    except (KeyError, TypeError, ValueError):
-        return 0.0
 
 
 class ActiveClassifier:
@@ -207,9 +175,11 @@ class ActiveClassifier:
         """Score links, in order."""
         return self.current().score(links)
 
-    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> HubScore:
+    def score_page(
+        self, link: LinkEvidence, features: Sequence[float], page_bytes: int
+    ) -> HubScore:
         """Score a fetched page by its URL and content."""
-        return self.current().score_page(link, page)
+        return self.current().score_page(link, features, page_bytes)
 
     def current(self) -> HubClassifier:
         """Return the active classifier, the shipped one if the registry has none."""

@@ -186,22 +186,10 @@ class HashedRows:
         return roots
 
 
-def bucket(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.int64]:
-    """Spread a hash over 2**bits buckets (multiplicative hashing, Knuth 6.4)."""
-    return (_mixed(hashes) >> np.uint32(32 - bits)).astype(np.int64)
-
-
-def _mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    mixed: NDArray[np.uint32] = (hashes ^ (hashes >> np.uint32(15))) * np.uint32(0x9E3779B1)
-    return mixed
-
-
-def _bucket_of(gram: str, bits: int) -> int:
-    """Return the bucket of one n-gram, as :func:`_view_sums` finds it."""
-    hashed = 0
-    for size, letter in enumerate(gram, start=1):
-        hashed = (hashed * 0x01000193 + ord(letter) + size) & 0xFFFFFFFF
-    return int(bucket(np.array([hashed], dtype=np.uint32), bits)[0])
+def mixed(hashes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Mix hashes so that their highest bits name buckets (multiplicative hashing, Knuth 6.4)."""
+    spread: NDArray[np.uint32] = (hashes ^ (hashes >> np.uint32(15))) * np.uint32(0x9E3779B1)
+    return spread
 
 
 _KIND_SEEDS: Final = {
@@ -253,7 +241,7 @@ def _view_sums(
         count = len(codes) - size + 1
         grown = grown[:count] * np.uint32(0x01000193) + codes[size - 1 :] + np.uint32(size)
         at = np.flatnonzero((shortest[:count] <= size) & (size <= most[:count]))
-        found[at] += table[_STARTS[view[at]] + (_mixed(grown[at]) >> _SHIFTS[view[at]])]
+        found[at] += table[_STARTS[view[at]] + (mixed(grown[at]) >> _SHIFTS[view[at]])]
         counts += np.maximum(lengths - size + 1, 0) * (
             (_SHORTEST[views] <= size) & (size <= _LONGEST[views])
         )
@@ -310,26 +298,3 @@ class ValueTables:
         if tuple(len(table) for table in tables) != TABLE_SIZES:
             raise ValueError("its tables have other sizes than this version reads")
         return cls(float(data["step"]), tables)
-
-
-def top_grams(
-    tables: ValueTables, link: LinkEvidence, parts: UrlParts, count: int = 12
-) -> list[tuple[str, str, float]]:
-    """Return (table, n-gram or token, weight of one occurrence) of a link, strongest first."""
-    found: dict[tuple[str, str], float] = {}
-    for view, table in zip(VIEWS, tables.weights, strict=False):
-        text = view.text(link, parts)
-        sizes = range(view.shortest, view.longest + 1)
-        grams = sum(max(len(text) - size + 1, 0) for size in sizes)
-        step = tables.step / np.sqrt(max(grams, 1))
-        for gram in {text[start : start + size] for size in sizes for start in range(len(text))}:
-            if view.shortest <= len(gram):
-                found[view.name, gram] = float(step * table[_bucket_of(gram, view.bits)])
-    mask = (1 << TOKEN_BITS) - 1
-    step = tables.step / hash_tokens([parts]).roots[0]
-    for kind, token in tokens_of(parts):
-        bucket_of_token = crc32(token, _KIND_SEEDS[kind]) & mask
-        name = f"{kind.decode()}:{token.decode('utf-8', 'replace')}"
-        found["tokens", name] = float(step * tables.weights[-1][bucket_of_token])
-    strongest = sorted(found.items(), key=lambda item: -abs(item[1]))[:count]
-    return [(table, gram, weight) for (table, gram), weight in strongest if weight]

@@ -25,9 +25,9 @@ _FOLDS = 5
 def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubModel:
     """Return the model trained with new labels; raises TrainingError without any.
 
-    ``metrics["update"]`` has the F1 of base and update on the new rows, each judged without the labels
-    of its own domain, and the share of the check rows that each gets right (``kept``). Labels of one
-    class are enough.
+    ``metrics["update"]`` has the shares that base and update get right: of the new rows, each judged
+    without the labels of its own domain (``right``), and of the check rows (``kept``). Labels of one class
+    are enough.
     """
     if not rows:
         raise TrainingError("there are no new labels to learn from")
@@ -41,8 +41,6 @@ def update_model(base: HubModel, rows: Sequence[LabelRow], version: str) -> HubM
     note = {
         "rows": len(rows),
         "base": base.version,
-        "base_f1": _f1(before, hubs),
-        "f1": _f1(after, hubs),
         "base_right": float(np.mean(before == hubs)),
         "right": float(np.mean(after == hubs)),
         "base_kept": base.checks.right(base.url.machine),
@@ -65,11 +63,6 @@ def fold_of(domain: str, folds: int, salt: str = "") -> int:
 def folds_of(domains: Iterable[str], folds: int, salt: str = "") -> NDArray[np.int64]:
     """Return the fold of each domain."""
     return np.array([fold_of(domain, folds, salt) for domain in domains], dtype=np.int64)
-
-
-def _f1(predicted: NDArray[np.bool_], hubs: NDArray[np.bool_]) -> float:
-    true_hubs = int((predicted & hubs).sum())
-    return 2 * true_hubs / max(int(predicted.sum()) + int(hubs.sum()), 1)
 
 
 def _held_out(

@@ -194,11 +194,6 @@ _STAMP_DIGITS = 8
 _LOG = [log1p(count) for count in range(URL_LIMIT + 1)]
 
 
-def date_precision(text: str) -> int:
-    """Return 2 if the text holds a date to the day, 1 to the month, else 0."""
-    return 2 if _DAY.search(text) else int(bool(_MONTH.search(text)))
-
-
 def describe(links: Sequence[LinkEvidence], parts: Sequence[UrlParts]) -> NDArray[np.float64]:
     """Return one row of features per link; ``parts`` are the split URLs."""
     rows = [_row(link, part) for link, part in zip(links, parts, strict=True)]

@@ -66,14 +66,19 @@ class UrlMachine:
     @classmethod
     def from_json(cls, data: dict[str, Any], machine_text: str) -> Self:
         """Read :meth:`to_json` and libsvm's text; ValueError if another version wrote them."""
-        if tuple(data["features"]) != ALL_FEATURE_NAMES:
-            raise ValueError("the features are not those of this version")
-        return cls(
-            ValueTables.from_json(data["tables"]),
-            LinearScale.from_json(data["scale"]),
-            RbfMachine.from_text(machine_text, len(ALL_FEATURE_NAMES)),
-            Sigmoid(*data["sigmoid"]),
-        )
+        tables = ValueTables.from_json(data["tables"])
+        return cls(tables, *read_machine(data, machine_text, ALL_FEATURE_NAMES))
+
+
+def read_machine(
+    data: dict[str, Any], machine_text: str, names: Sequence[str]
+) -> tuple[LinearScale, RbfMachine, Sigmoid]:
+    """Read a machine with its scaling and calibration; ValueError if another version wrote them."""
+    if data["features"] != list(names):
+        raise ValueError("its features are not those of this version")
+    scale = LinearScale.from_json(data["scale"])
+    machine = RbfMachine.from_text(machine_text, len(scale.centre))
+    return scale, machine, Sigmoid(*data["sigmoid"])
 
 
 @dataclass(frozen=True, slots=True)

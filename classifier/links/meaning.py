@@ -2,7 +2,7 @@
 
 ::
 
-    anchor ── link_text.spoken ──> text ── embedder ──> vector
+    anchor ── embedder ──> vector
     vector ── standings ──> the topic's score by meaning, in the sample's deviations from its mean
     refined = sigmoid(logit(guess by words) + MEANING * standing)
 """

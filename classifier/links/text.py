@@ -20,12 +20,6 @@ _DENSE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
-def spoken(link: LinkContext) -> str:
-    """Return the text of a link, on one line; empty = no information."""
-    anchor = one_line(link.anchor)
-    return anchor if says_something(anchor) else ""
-
-
 def worded(link: LinkContext) -> str:
     """Return the text of a link, on one line; empty = it has no letter."""
     anchor = one_line(link.anchor)

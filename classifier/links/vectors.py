@@ -188,14 +188,6 @@ class LinkVectors:
         self._usual = NOTHING_SAID
         self._said: dict[int, tuple[float, float]] = {}
 
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    @property
-    def anchors(self) -> int:
-        """Number of anchors with a vector."""
-        return len(self._anchors)
-
     def add_page(self, url: str, meaning: Meaning | None, anchors: Iterable[str]) -> None:
         """Remember a fetched page's vector and the anchors that led to it."""
         key = key_of(url)

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from classifier.hub import LinkEvidence
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.scope import template, trap
 from incremental.base.times import DAY, HOUR
 from incremental.base.urls import canonical_key, normalize
 from incremental.crawl.probes import probes
-from incremental.crawl.site_evidence import fetched_evidence, read_context
+from incremental.crawl.site_evidence import read_context
 from incremental.crawl.sites import WatchedSite
 from incremental.crawl.topics import TopicWatch
 from incremental.decide.cases import (
@@ -262,13 +263,13 @@ class FactReader:
         # Without features another command made it a list during the visit; the next visit has them.
         if not is_first_reading(hub) or outcome.features is None:
             return None
-        link = fetched_evidence(self._store, hub.page_id, hub.url, outcome.response.body)
-        probability = self._scorer.score_page(link, outcome.features).probability
+        size = len(outcome.response.body)
+        scored = self._scorer.score_page(LinkEvidence(hub.url), outcome.features, size)
         known = self._store.read.known(site.row.id, [t.canonical_key for t in found])
         menu = self._store.read.shown_by_seed(site.row.id)
         menu |= {one for one, row in known.items() if row.is_hub}
         only_menu = {t.canonical_key for t in found} <= menu
-        return FirstReading(probability, self._limits.threshold, only_menu)
+        return FirstReading(scored.probability, self._limits.threshold, only_menu)
 
     def _view(
         self, reading: Reading, hub: HubRow, row: VerificationRow, site: WatchedSite, now: float
@@ -340,16 +341,11 @@ class FactReader:
     ) -> dict[str, float]:
         if hub.kind == HubKind.FEED or not unknown:
             return {}
-        if hub.page_id not in site.depths:
-            site.depths[hub.page_id] = self._store.read.crawl_depth(hub.page_id)
-        above = site.depths[hub.page_id]
-        return self.scores(unknown, site, now, depth=None if above is None else above + 1)
+        return self.scores(unknown, site, now)
 
-    def scores(
-        self, links: Sequence[SeenLink], site: WatchedSite, now: float, *, depth: int | None = None
-    ) -> dict[str, float]:
+    def scores(self, links: Sequence[SeenLink], site: WatchedSite, now: float) -> dict[str, float]:
         """Return the probability of each link being a hub, by canonical key."""
-        return score_targets(links, self._scorer, self.context(site, now), depth=depth)
+        return score_targets(links, self._scorer, self.context(site, now))
 
     def context(self, site: WatchedSite, now: float) -> SiteContext:
         """Return the site's context, at most six hours old."""

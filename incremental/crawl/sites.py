@@ -164,8 +164,6 @@ class WatchedSite:
     """When coverage was last computed."""
     context: SiteContext | None = None
     """What the site's known URLs say about a new one."""
-    depths: dict[int, int | None] = field(default_factory=dict)
-    """Steps from the seed, by page id of hubs whose links were scored; only a user's label changes them."""
     shown: dict[int, tuple[int, str]] = field(default_factory=dict)
     """Hash of the links that each hub showed, as written, and MD5 of where they lead, by page id."""
     other_hubs: int | None = None

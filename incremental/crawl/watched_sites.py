@@ -82,7 +82,6 @@ class WatchedSites:
                 changed.add(row.id)
             else:
                 site.hub_states.clear()  # another process may have changed them
-                site.depths.clear()
                 site.named.clear()
                 site.other_hubs = None
         return changed

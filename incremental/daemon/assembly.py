@@ -227,7 +227,7 @@ def hub_scorer(models: Path | None) -> HubScorer:
     """Return the hub classifier that is active in the folder *models*, else the shipped one."""
     # The model's libraries take half a second to load.
     if models is None:
-        from classifier.hub import load_default  # noqa: PLC0415
+        from classifier.hub.classifier import load_default  # noqa: PLC0415
 
         return load_default()
     from classifier.hub.registry import ActiveClassifier  # noqa: PLC0415

@@ -19,7 +19,6 @@ A list is cut off if it ever lost pages while it gained others, or continues at 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,7 +26,7 @@ from itertools import pairwise
 from incremental.base.scope import page_number
 from incremental.base.times import DAY
 from incremental.decide.hub_facts import HubView, Since
-from incremental.decide.links import is_later_page, stated_date
+from incremental.decide.links import is_later_page, list_of, stated_date
 from incremental.decide.migration import MIN_HEADLINE_CHARS
 from incremental.decide.url_dates import UrlDates
 from store.enums import HubKind, HubRole
@@ -44,8 +43,6 @@ ORDERED_SHARE = 0.9
 COMPLETE_SHARE = 0.1
 # A monitored article is no list.
 LISTS = frozenset(HubRole) - {HubRole.ARTICLE, HubRole.HOME}
-
-_DIGITS = re.compile(r"\d+")
 
 
 def dated(target: SeenLink, hub: HubRow, url_dates: UrlDates) -> float | None:
@@ -99,7 +96,7 @@ def behind(view: HubView, fresh: Collection[str]) -> frozenset[str]:
     below: set[str] = set()
     kept_at: set[str] = set()
     for target in view.found:
-        place = _place(target.tag_path)
+        place = list_of(target.tag_path)
         if _is_kept(target, view):
             kept_at.add(place)
         elif target.canonical_key in fresh and (
@@ -129,7 +126,7 @@ def arrivals(view: HubView, old: Collection[str]) -> frozenset[str]:
     moved = {sight.anchor for sight in gone if len(sight.anchor) >= MIN_HEADLINE_CHARS}
     places: dict[str, list[SeenLink]] = {}
     for target in view.found:
-        places.setdefault(_place(target.tag_path), []).append(target)
+        places.setdefault(list_of(target.tag_path), []).append(target)
     came: set[str] = set()
     for name, links in places.items():
         asked = {t.canonical_key for t in links if t.canonical_key in old and t.anchor not in moved}
@@ -169,7 +166,7 @@ class _Place:
     def of(
         cls, name: str, links: Sequence[SeenLink], view: HubView, gone: Sequence[Sight]
     ) -> _Place:
-        lost = sum(_place(one.tag_path) == name for one in gone)
+        lost = sum(list_of(one.tag_path) == name for one in gone)
         kept = [_is_kept(target, view) for target in links]
         return cls(links, kept, lost, _is_cut_off(name, lost, view))
 
@@ -184,7 +181,7 @@ class _Place:
 
 def _is_cut_off(name: str, lost: int, view: HubView) -> bool:
     hub = view.hub
-    here = [one for one in view.sights if _place(one.tag_path) == name]
+    here = [one for one in view.sights if list_of(one.tag_path) == name]
     gained = sum(one.first_seen_at > (hub.baseline_at or 0.0) for one in here)
     went = lost + sum(one.gone_at is not None for one in here)
     if gained:
@@ -227,7 +224,3 @@ def _is_by_date(links: Sequence[SeenLink], hub: HubRow, url_dates: UrlDates) -> 
 def _is_kept(target: SeenLink, view: HubView) -> bool:
     page = view.known.get(target.canonical_key)
     return page is not None and page.id in view.visible
-
-
-def _place(tag_path: str) -> str:
-    return _DIGITS.sub("0", tag_path)

@@ -122,19 +122,13 @@ def case_of(outcome: Outcome, hub: HubRow, reading: Reading | None) -> Case:
     return next(case for case, holds in CASES if holds(outcome, hub, reading))
 
 
-def decide(outcome: Outcome, facts: Facts) -> Decision:
+def decide(outcome: Outcome, facts: Facts) -> Decision:  # noqa: PLR0911 - a row a case
     """Decide on a visit by the facts of its case."""
     match facts:
         case VerifiedFacts():
             return decide_verification(outcome, facts)
         case RefreshFacts():
             return decide_refresh(outcome, facts)
-        case _:
-            return _decide_hub(outcome, facts)
-
-
-def _decide_hub(outcome: Outcome, facts: OfHub) -> Decision:  # noqa: PLR0911 - a row a case
-    match facts:
         case RedirectedFacts():
             return hub_visit.redirected(outcome, facts)
         case FailedFacts():

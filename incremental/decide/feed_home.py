@@ -18,7 +18,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from incremental.base.scope import Reach, Scope
@@ -122,14 +121,7 @@ def _counts(host: str) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in COUNTING_HOSTS)
 
 
-class _AsHub(Protocol):
-    @property
-    def kind(self) -> str: ...
-    @property
-    def role(self) -> str: ...
-
-
-def is_given_feed(hub: _AsHub) -> bool:
+def is_given_feed(hub: HubRow | NewHub) -> bool:
     """Whether the user gave this feed; a seed counts once it was read as a feed."""
     return hub.kind == HubKind.FEED and hub.role in GIVEN
 

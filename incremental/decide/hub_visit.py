@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import Text, hub_why
@@ -22,7 +22,6 @@ from incremental.decide.hub_facts import (
     ListFacts,
     RedirectedFacts,
     RobotsFacts,
-    SameFacts,
     SameLinksFacts,
 )
 from incremental.decide.links import links_digest, stated_date
@@ -95,7 +94,7 @@ def redirected(outcome: Outcome, facts: RedirectedFacts) -> Decision:
         more_pages=(link,) if facts.room > 0 else (),
         page_change=PageChange(ChangeKind.MOVED, facts.url),
     )
-    return Decision(record, _failure(outcome, facts), hub, gone=True)
+    return Decision(record, _visit(outcome, facts, failed=True), hub, gone=True)
 
 
 def failed(
@@ -106,7 +105,7 @@ def failed(
     record = replace(base_record(outcome, now), status=status.value)
     if detail is not None:
         record = replace(record, detail=detail)
-    visit = _failure(outcome, facts)
+    visit = _visit(outcome, facts, failed=True)
     fields = HubUpdate(failures=failures, last_status=status.value)
     if outcome.way is not None:
         fields["way"] = failed_way(outcome.way, failures).to_text()
@@ -163,18 +162,10 @@ def _never_there(
     return Decision(_with_news(record, facts, news, PageUpdate()), visit, facts.hub, gone=True)
 
 
-def _failure(outcome: Outcome, facts: HubFacts) -> Visit:
-    return Visit(
-        at=facts.now,
-        failed=True,
-        not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome, facts.hub),
-    )
-
-
-def same(outcome: Outcome, facts: SameFacts) -> Decision:
-    """Decide on a hub whose body is the same."""
-    return _unchanged(outcome, facts, base_record(outcome, facts.now))
+def _visit(outcome: Outcome, facts: HubFacts, **brought: Any) -> Visit:  # noqa: ANN401 - of Visit
+    """Return the visit in numbers, with what it *brought*."""
+    wait = wait_seconds(outcome, facts.hub)
+    return Visit(facts.now, not_modified=outcome.unchanged, wait_seconds=wait, **brought)
 
 
 def same_links(outcome: Outcome, facts: SameLinksFacts) -> Decision:
@@ -185,12 +176,13 @@ def same_links(outcome: Outcome, facts: SameLinksFacts) -> Decision:
         site_fields=_site_fields(facts),
         more_pages=_named(facts, facts.room),
     )
-    return replace(_unchanged(outcome, facts, record), keep_body=True)
+    return replace(same(outcome, facts, record), keep_body=True)
 
 
-def _unchanged(outcome: Outcome, facts: HubFacts, record: VisitRecord) -> Decision:
-    """Return the decision on a hub that shows the same as before."""
+def same(outcome: Outcome, facts: HubFacts, record: VisitRecord | None = None) -> Decision:
+    """Decide on a hub that shows the same as before; *record*: what else it says."""
     hub, now = facts.hub, facts.now
+    record = record or base_record(outcome, now)
     fields = HubUpdate(
         visited_at=now,
         visits=hub.visits + 1,
@@ -207,13 +199,7 @@ def _unchanged(outcome: Outcome, facts: HubFacts, record: VisitRecord) -> Decisi
             page_fields=record.page_fields | state,
             page_change=PageChange(ChangeKind.BACK),
         )
-    visit = Visit(
-        at=now,
-        shown=hub.shown_links,
-        not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome, facts.hub),
-        cost=cost_of(outcome.way),
-    )
+    visit = _visit(outcome, facts, shown=hub.shown_links, cost=cost_of(outcome.way))
     return Decision(replace(record, hub_fields=fields), visit, hub)
 
 
@@ -241,19 +227,15 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
     )
     announced = news.fate is Fate.ANNOUNCE
     section = section_of(facts.section) if announced else Section()
-    text = outcome.read
-    check = text is not None and announced and facts.terms is not None
     record = replace(
         _with_news(base_record(outcome, now), facts, news, fields),
         drop_hub=True,
         more_pages=section.unknown,
         verify_again=section.read_again,
-        text=text,
-        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
+        text=outcome.read,
+        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
     )
-    visit = Visit(
-        at=now, not_modified=outcome.unchanged, wait_seconds=wait_seconds(outcome, facts.hub)
-    )
+    visit = _visit(outcome, facts)
     return Decision(
         record, visit, facts.hub, gone=True, is_hub=False, keep_body=True, judge_topics=True
     )
@@ -308,7 +290,7 @@ def changed(outcome: Outcome, facts: ListFacts) -> Decision:
         keep_missing=page.truncated,
         overflow=overflow,
         hub_fields=_hub_fields(outcome, facts, came=len(links.news)),
-        site_fields=_site_fields(facts) | _site_times(facts, migrated=migrated),
+        site_fields=_site_fields(facts, migrated=migrated),
         site_change=_site_change(facts, links, overflow=overflow),
         backfill_folder=folder_of([link.url for link in links.gained]),
         page_change=PageChange(ChangeKind.BACK) if _is_back(hub) else None,
@@ -332,15 +314,14 @@ def _brought(outcome: Outcome, facts: ListFacts, links: LinkDecisions, *, overfl
     """Return the visit in numbers, for the schedule."""
     view = facts.view
     here = {known.id for known in view.known.values()}
-    return Visit(
-        at=facts.now,
+    return _visit(
+        outcome,
+        facts,
         shown=len(links.seen),
         # All older pages that a list gained are one announcement, worth one new page.
         novel=len(links.news) + bool(links.gained),
         baseline=facts.hub.baseline_at is None,
         all_new=overflow and all_new(view, links.rules),
-        not_modified=outcome.unchanged,
-        wait_seconds=wait_seconds(outcome, facts.hub),
         published=_published(view, links),
         shared=_shared(view, links),
         # Came and went between two visits; of a truncated page nothing is known.
@@ -378,16 +359,13 @@ def _site_change(facts: ListFacts, links: LinkDecisions, *, overflow: bool) -> S
     return SiteChange(SiteEventKind.OVERFLOW, reason.stored())
 
 
-def _site_fields(facts: SameLinksFacts) -> SiteUpdate:
-    rules = facts.feed.rules if facts.feed is not None else None
-    return SiteUpdate() if rules is None else SiteUpdate(scope=rules)
-
-
-def _site_times(facts: ListFacts, *, migrated: bool) -> SiteUpdate:
+def _site_fields(facts: SameLinksFacts, *, migrated: bool = False) -> SiteUpdate:
     fields = SiteUpdate()
+    if facts.feed is not None and facts.feed.rules is not None:
+        fields["scope"] = facts.feed.rules
     if migrated:
         fields["migrated_at"] = facts.now
-    if facts.probes is not None:
+    if isinstance(facts, ListFacts) and facts.probes is not None:
         fields["probed_at"] = facts.now
     return fields
 
@@ -499,36 +477,21 @@ def _named(facts: SameLinksFacts, room: int, *probes: SeenLink) -> tuple[SeenLin
 
 def _neighbours(facts: SameLinksFacts) -> list[SeenLink]:
     """Return feeds, sitemaps, a refresh target and the site of a feed."""
-    hub, page, now = facts.hub, facts.page, facts.now
-    named = [
-        (
-            url,
-            NewHub(
-                HubKind.FEED,
-                HubRole.FEED,
-                1.0,
-                hub_why("named_by", page=hub.url),
-                now,
-            ),
-        )
-        for url in page.feed_urls
-    ]
+    hub, page = facts.hub, facts.page
+    named = [(url, HubKind.FEED, HubRole.FEED, "named_by") for url in page.feed_urls]
     if page.refresh_url:
         role = hub.role if hub.role in (HubRole.SEED, HubRole.HOME) else HubRole.LIST
-        why = hub_why("refreshes", page=hub.url)
-        named.append((page.refresh_url, NewHub(HubKind.HTML, role, 1.0, why, now)))
+        named.append((page.refresh_url, HubKind.HTML, role, "refreshes"))
     if page.kind is PageKind.SITEMAP_INDEX:
-        part = NewHub(
-            HubKind.SITEMAP,
-            HubRole.SITEMAP,
-            1.0,
-            hub_why("listed_in", page=hub.url),
-            now,
-        )
-        named += [(target.url, part) for target in facts.found[:MAX_SITEMAPS]]
+        parts = facts.found[:MAX_SITEMAPS]
+        named += [(t.url, HubKind.SITEMAP, HubRole.SITEMAP, "listed_in") for t in parts]
     links = [
-        SeenLink(canonical_key(url), url, hub=new)
-        for address, new in named
+        SeenLink(
+            canonical_key(url),
+            url,
+            hub=NewHub(kind, role, 1.0, hub_why(reason, page=hub.url), facts.now),
+        )
+        for address, kind, role, reason in named
         if (url := normalize(address)) is not None
     ]
     if facts.feed is not None and facts.feed.home is not None:

@@ -23,15 +23,13 @@ class PageScored(Protocol):
 class HubScorer(Protocol):
     """The link classifier."""
 
-    @property
-    def version(self) -> str:
-        """Name the model."""
-
     def score(self, links: Sequence[LinkEvidence]) -> Iterable[float]:
         """Return one probability for each link, in order."""
 
-    def score_page(self, link: LinkEvidence, page: str | tuple[float, ...]) -> PageScored:
-        """Return the score of a fetched page, or of its content features, by URL and content together."""
+    def score_page(
+        self, link: LinkEvidence, features: Sequence[float], page_bytes: int
+    ) -> PageScored:
+        """Return the score of a fetched page, by its URL and its content features together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +51,10 @@ class HubCounts:
 
 
 def score_targets(
-    found: Sequence[SeenLink],
-    scorer: HubScorer,
-    context: SiteContext | None = None,
-    *,
-    depth: int | None = None,
+    found: Sequence[SeenLink], scorer: HubScorer, context: SiteContext | None = None
 ) -> dict[str, float]:
-    """Return hub probabilities by canonical key. *depth* counts steps from the seed; None = unknown."""
-    evidence = [LinkEvidence(t.url, t.anchor or None, crawl_depth=depth) for t in found]
+    """Return hub probabilities by canonical key."""
+    evidence = [LinkEvidence(t.url, t.anchor or None) for t in found]
     if context is not None:
         evidence = [context.add_to(link) for link in evidence]
     scores: Iterable[float] = scorer.score(evidence) if evidence else []

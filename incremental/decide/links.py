@@ -6,6 +6,7 @@ Canonical, in scope, no trap, each page once: with its longest anchor, at its fi
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -18,6 +19,8 @@ from incremental.parse import Link
 from incremental.parse.json_lists import JSON_PLACE
 from store.enums import HubKind
 from store.values import HubRow, SeenLink
+
+_DIGITS = re.compile(r"\d+")
 
 
 def targets(
@@ -98,6 +101,11 @@ def top_folder(canonical_key: str) -> str:
     """Return the first folder of a key: ``//host/news/2024/x`` -> ``//host/news/``; empty at the root."""
     parts = canonical_key.split("/", 4)
     return "/".join(parts[:4]) + "/" if len(parts) == 5 else ""  # noqa: PLR2004 - //host/folder/rest
+
+
+def list_of(tag_path: str) -> str:
+    """Return the place in the markup that the links of one list share."""
+    return _DIGITS.sub("0", tag_path)
 
 
 def stated_date(target: SeenLink, hub: HubRow) -> float | None:

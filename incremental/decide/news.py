@@ -22,7 +22,7 @@ from incremental.base.texts import Text, hub_why
 from incremental.base.times import DAY, HOUR, believable
 from incremental.base.urls import host_of
 from incremental.decide.address_forms import form_of
-from incremental.decide.arrivals import dated, gained_behind, gained_old, is_old_hub
+from incremental.decide.arrivals import gained_behind, gained_old, is_old, is_old_hub
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
 from incremental.decide.hub_facts import HubView
 from incremental.decide.hubs import choose_hubs
@@ -43,8 +43,7 @@ _LIST_WORDS = re.compile(
 
 def _is_old(target: SeenLink, view: HubView) -> bool:
     """Whether it is dated long ago. What comes with a new section is news whatever its date."""
-    date = dated(target, view.hub, view.since.url_dates)
-    return date is not None and date < view.since.oldest_news and not view.came_up(target)
+    return is_old(target, view.hub, view.since) and not view.came_up(target)
 
 
 def _is_baseline(target: SeenLink, view: HubView) -> bool:

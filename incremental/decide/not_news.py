@@ -14,12 +14,13 @@ withholds nothing counts for the page alone, and together with the next ones.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
+
+import msgspec
 
 from incremental.decide.address_forms import form_of
 from store.rules import Rule
@@ -54,9 +55,7 @@ class Objection:
     """A user's "not news" about one page."""
 
     url: str
-    form: str
-    shown_by: str
-    rule: str
+    page: Aspects
     at: float
     """Unix seconds, UTC."""
     withholds: str = ""
@@ -74,12 +73,12 @@ class Announced:
 
 def read_objections(text: str) -> list[Objection]:
     """Return a site's objections from its row, earliest first."""
-    return [Objection(**one) for one in json.loads(text)]
+    return msgspec.json.decode(text, type=list[Objection])
 
 
 def objections_text(objections: Sequence[Objection]) -> str:
     """Return objections for the row of their site."""
-    return json.dumps([asdict(one) for one in objections], ensure_ascii=False)
+    return msgspec.json.encode(objections).decode()
 
 
 def objection(
@@ -91,7 +90,7 @@ def objection(
     """
     votes = _votes(url, page, announced, said)
     withholds = next((kind for kind, (against, news, _) in votes.items() if against >= news), "")
-    return Objection(url, page.form, page.shown_by, page.rule, now, withholds)
+    return Objection(url, page, now, withholds)
 
 
 def still_needed(
@@ -118,7 +117,7 @@ def _votes(
     for kind in KINDS if len(others) + 1 >= FEWEST else ():
         value = getattr(page, kind)
         like = [one for one in others if getattr(one.aspects, kind) == value]
-        against = 1 + sum(getattr(one, kind) == value for one in said)
+        against = 1 + sum(getattr(one.page, kind) == value for one in said)
         kept = [one for one in like if one.url not in refused]
         silent = 1.0 if 2 * (len(like) + 1) > len(others) + 1 else _SILENT
         if value:
@@ -171,7 +170,7 @@ def withheld(objections: Iterable[Objection]) -> Withheld:
     found: dict[str, set[str]] = {}
     for one in objections:
         if one.withholds:
-            found.setdefault(one.withholds, set()).add(getattr(one, one.withholds))
+            found.setdefault(one.withholds, set()).add(getattr(one.page, one.withholds))
     return {kind: frozenset(values) for kind, values in found.items()}
 
 

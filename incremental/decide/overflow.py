@@ -10,11 +10,11 @@ its last visit. Pages that another hub has shown since count as new, too::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from math import inf
 
 from incremental.decide.hub_facts import HubView
+from incremental.decide.links import list_of
 from store.enums import HubKind, HubRole
 from store.rules import Fate, Rule
 from store.values import HubRow, SeenLink
@@ -24,8 +24,6 @@ MIN_LINKS = 4
 # A list with at most this share of known links was replaced. Not none: pages that came together need not
 # all be on top, as some are dated back a little.
 MAX_OLD_SHARE = 0.35
-
-_DIGITS = re.compile(r"\d+")
 
 
 def all_new(view: HubView, rules: Mapping[str, Rule]) -> bool:
@@ -71,7 +69,7 @@ def _turned_over(
     # replaced.
     lists: dict[str, list[SeenLink]] = {}
     for target in view.found:
-        lists.setdefault(_DIGITS.sub("0", target.tag_path), []).append(target)
+        lists.setdefault(list_of(target.tag_path), []).append(target)
     for targets in lists.values():
         new = sum(rules[t.canonical_key].fate is Fate.ANNOUNCE for t in targets)
         fresh = sum(_is_fresh(view, t, rules, since) for t in targets)

@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
-from incremental.fetch.status import HAS_PAGE, FetchStatus
-from incremental.parse.history.textdiff import TextDiff, changed_lines, diff, whole
+from incremental.decide.sections import to_verify
+from incremental.fetch.status import HAS_PAGE
+from incremental.parse.history.textdiff import changed_lines, diff, whole
 from incremental.schedule.refreshing import (
     RETRY_SECONDS,
     Counted,
@@ -44,7 +45,6 @@ from store.values import (
     NextRefresh,
     PageChange,
     PageUpdate,
-    ReadText,
     RefreshRow,
     SeenLink,
     VisitRecord,
@@ -62,6 +62,13 @@ class Elsewhere:
     known: KnownPage | None
     in_reach: bool
     """In scope, and no trap."""
+
+    def alias(self, anchor: str = "") -> SeenLink | None:
+        """Return the address as one more of the page's own, if it was unknown."""
+        if self.known is not None or not self.in_reach:
+            return None
+        key = canonical_key(self.url)
+        return SeenLink(key, self.url, anchor, fate=Fate.ALIAS, rule=Rule.ALIAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +93,16 @@ class RefreshFacts:
     known: Mapping[str, KnownPage]
     """Those of them that were known, by canonical key."""
 
-    @property
-    def moved_to(self) -> SeenLink | None:
-        """Its new address, if that was unknown."""
-        other = self.elsewhere
-        if other is None or other.known is not None or not other.in_reach:
-            return None
-        return SeenLink(canonical_key(other.url), other.url, fate=Fate.ALIAS, rule=Rule.ALIAS)
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """A page as it was before it was fetched again."""
-
-    is_gone: bool
-    of_event: bool
-    body_md5: str | None
-    text: StoredText | None
-
 
 def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     """Decide on a page that was refreshed."""
-    row, gone = facts.row, why_gone(outcome)
+    row, gone = facts.row, _why_gone(outcome)
     was_gone = row.state == PageState.GONE or (row.watch_id is not None and row.gone_at is not None)
-    before = Before(was_gone, facts.of_event, row.body_md5, facts.before)
-    moved_to = None if gone else facts.moved_to
+    moved_to = None if gone or facts.elsewhere is None else facts.elsewhere.alias()
     if outcome.page is not None and outcome.page.refresh_url is not None:
         # What only leads on has no text of its own: that of the announced page stays.
         outcome = replace(outcome, read=None)
-    record = compared(base_record(outcome, facts.now), outcome, before, gone, moved_to=moved_to)
+    record = _compared(outcome, facts, gone, was_gone=was_gone, moved_to=moved_to)
     if not facts.is_news:
         # The state of other pages is decided where they are found.
         fields = {name: value for name, value in record.page_fields.items() if name != "state"}
@@ -135,27 +123,20 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     return Decision(record, keep_body=record.text is not None, judge_topics=stays)
 
 
-def why_gone(outcome: Outcome) -> str:
+def _why_gone(outcome: Outcome) -> str:
     """Return why a page no longer exists; empty = it does, or that is unknown."""
-    if outcome.response.status is FetchStatus.GONE:
-        return outcome.response.detail or f"answered {outcome.response.http_code}"
     found = missing_by(outcome)
-    return found[1] if found is not None else ""
+    return (found[1] or f"answered {outcome.response.http_code}") if found is not None else ""
 
 
-def compared(  # noqa: PLR0911 - a table of cases
-    base: VisitRecord,
-    outcome: Outcome,
-    before: Before,
-    gone: str,
-    *,
-    moved_to: SeenLink | None = None,
+def _compared(  # noqa: PLR0911 - a table of cases
+    outcome: Outcome, facts: RefreshFacts, gone: str, *, was_gone: bool, moved_to: SeenLink | None
 ) -> VisitRecord:
     """Return the record with what became of the page: gone, back, moved, or another text.
 
     *gone*: why it no longer exists, empty if it does or that is unknown. *moved_to*: an unknown address.
     """
-    read, was_gone = outcome.read, before.is_gone
+    base, read, before = base_record(outcome, facts.now), outcome.read, facts.before
     if gone:
         if was_gone:
             return base
@@ -172,15 +153,15 @@ def compared(  # noqa: PLR0911 - a table of cases
         )
     fields = PageUpdate()
     if was_gone:
-        fields["state"] = state_if_there(of_event=before.of_event)
+        fields["state"] = state_if_there(of_event=facts.of_event)
     change = PageChange(ChangeKind.BACK) if was_gone else None
     if outcome.unchanged or read is None or not read.text:
         return replace(base, page_fields=fields, page_change=change)
     fields["body_md5"] = read.md5
-    if before.text is None or not before.text.text:
+    if before is None or not before.text:
         # There was no text so far; from now on it can be compared.
         return replace(base, text=read, page_fields=fields, page_change=change)
-    found = difference(before.text, read)
+    found = diff(whole(before.title, before.text), whole(read.title, read.text))
     if not found.is_change:
         # Noise alone: the new body is not kept, so the page must not name it.
         del fields["body_md5"]
@@ -191,7 +172,7 @@ def compared(  # noqa: PLR0911 - a table of cases
     change = PageChange(
         ChangeKind.BACK if was_gone else ChangeKind.CHANGED,
         found.summary,
-        before.body_md5,
+        facts.row.body_md5,
         read.md5,
         difference=changed_lines(found),
         words_added=found.words_added,
@@ -208,23 +189,9 @@ def _gained(facts: RefreshFacts) -> Sequence[SeenLink]:
     now, row = facts.now, facts.row
     hub = NewHub(HubKind.HTML, ARTICLE, 0.5, hub_why("gained_links"), now)
     return (
-        *(
-            SeenLink(
-                t.canonical_key,
-                t.url,
-                t.anchor,
-                fate=Fate.VERIFY,
-                rule=Rule.GAINED_LINK,
-            )
-            for t in unknown
-        ),
+        *(to_verify(t, Rule.GAINED_LINK) for t in unknown),
         SeenLink(row.canonical_key, row.url, hub=hub),
     )
-
-
-def difference(before: StoredText, after: ReadText) -> TextDiff:
-    """Compare two readings of a page, titles included."""
-    return diff(whole(before.title, before.text), whole(after.title, after.text))
 
 
 def _next_refresh(
@@ -263,8 +230,10 @@ def _due_at(
     return next_refresh_at(same_since, now, facts.terms)
 
 
-def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms) -> NextRefresh:
-    """Return the first refresh of a page that has just been announced and read."""
+def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms | None) -> NextRefresh | None:
+    """Return the first refresh of a page that has just been announced; None = it was not read, or never."""
+    if terms is None or outcome.read is None:
+        return None
     headers = outcome.response.headers
     return NextRefresh(
         due_at=next_refresh_at(now, now, terms),

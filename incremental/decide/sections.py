@@ -116,9 +116,9 @@ def section_of(facts: SectionFacts) -> Section:
     return Section(
         unknown=(
             *_fronts(facts),
-            *(_pending(t, Rule.SECTION) for t in unknown),
-            *(_pending(t, Rule.SAME_FOLDER) for t in _same_folder(facts)),
-            *(_pending(t, Rule.TRANSLATION) for t in _new_editions(facts)),
+            *(to_verify(t, Rule.SECTION) for t in unknown),
+            *(to_verify(t, Rule.SAME_FOLDER) for t in _same_folder(facts)),
+            *(to_verify(t, Rule.TRANSLATION) for t in _new_editions(facts)),
         ),
         read_again=(
             *(_read_again(facts) if is_new_edition(own, facts.came_up) else ()),
@@ -184,7 +184,7 @@ def _fronts(facts: SectionFacts) -> list[SeenLink]:
     front = top_folder(facts.own).rstrip("/")
     hub = NewHub(HubKind.HTML, HubRole.LIST, 1.0, hub_why("edition_front"), facts.now)
     return [
-        replace(_pending(t, Rule.TRANSLATION), fate=Fate.HUB_AND_VERIFY, hub=hub)
+        replace(to_verify(t, Rule.TRANSLATION), fate=Fate.HUB_AND_VERIFY, hub=hub)
         for t in facts.found
         if t.canonical_key.rstrip("/") == front and t.canonical_key not in facts.known
     ]
@@ -216,7 +216,8 @@ def _read_again(facts: SectionFacts) -> tuple[VerifyAgain, ...]:
     )
 
 
-def _pending(target: SeenLink, rule: Rule) -> SeenLink:
+def to_verify(target: SeenLink, rule: Rule) -> SeenLink:
+    """Return a link whose page is verified before it is announced."""
     return SeenLink(
         target.canonical_key,
         target.url,

@@ -41,17 +41,16 @@ class SiteContext:
         known: Iterable[tuple[str, str, float | None]],
         judged: Iterable[tuple[str, bool]],
         now: float,
-        sizes: Iterable[tuple[str, int]] = (),
         asked_for: Iterable[tuple[str, bool]] = (),
     ) -> Self:
         """Build from what is known of the site's pages.
 
-        (URL, anchor, date or None) of known pages; (URL, is a hub) and (URL, bytes) of pages read; (URL, was
-        there) of pages that were asked for because of a link, latest first.
+        (URL, anchor, date or None) of known pages; (URL, is a hub) of pages read; (URL, was there) of pages
+        that were asked for because of a link, latest first.
         """
         pages = list(known)
         context = cls(
-            SiteIndex.build(((url, anchor) for url, anchor, _ in pages), sizes),
+            SiteIndex.build((url, anchor) for url, anchor, _ in pages),
             {},
             now,
             UrlDates.of_site(((url, published_at) for url, _, published_at in pages), now),

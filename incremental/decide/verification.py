@@ -237,32 +237,33 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
             fields["published_at"] = published_at
     keep = page is not None and outcome.body_md5 is not None
     same = _same_page(facts.elsewhere, row)
-    if same is not None:
-        twice = same.known.announced_at is not None
-        fields |= {"state": PageState.MOVED, "moved_to": same.known.id}
+    if same is not None and facts.elsewhere is not None:
+        twice = same.announced_at is not None
+        fields |= {"state": PageState.MOVED, "moved_to": same.id}
         if twice and row.announced_at is None:
             fields["rule"] = Rule.SAME_PAGE
         record = replace(
             base,
             page_fields=fields,
             fate=Fate.KNOWN if twice else news.fate,
-            page_change=PageChange(ChangeKind.MOVED, same.url),
+            page_change=PageChange(ChangeKind.MOVED, facts.elsewhere.url),
         )
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
-    check = announced and facts.terms is not None and outcome.read is not None
     # An announced page that is fetched once more and is empty by now keeps its text.
     is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
+    alias = facts.elsewhere.alias(row.anchor) if facts.elsewhere is not None else None
     # What an older page links to is as old.
     section = Section() if news.rule is Rule.OLDER else section_of(facts.section)
     record = replace(
         base,
         page_fields=fields,
         fate=news.fate,
-        more_pages=(*_alias(facts), *section.unknown, *_monitored(section, row, now)),
+        # Unless its other address is recorded, a link to that would be announced as another page.
+        more_pages=(*((alias,) if alias else ()), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=None if is_kept else outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if check and facts.terms else None,
+        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
 
@@ -329,30 +330,11 @@ def _own_title(outcome: Outcome, row: VerificationRow) -> str:
     return (outcome.behind is not None and row.anchor) or outcome.page.title
 
 
-@dataclass(frozen=True, slots=True)
-class _Same:
-    known: KnownPage
-    url: str
-
-
-def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> _Same | None:
+def _same_page(elsewhere: Elsewhere | None, row: VerificationRow) -> KnownPage | None:
     """Return the known page that this one duplicates, by redirect or canonical link."""
-    if elsewhere is None or elsewhere.known is None:
-        return None
+    known = elsewhere.known if elsewhere is not None else None
     # A canonical link to a hub (mostly the home page) is a mistake in the site's template.
-    if elsewhere.known.is_hub or elsewhere.known.id == row.page_id:
-        return None
-    return _Same(elsewhere.known, elsewhere.url)
-
-
-def _alias(facts: VerifiedFacts) -> Sequence[SeenLink]:
-    """Return the page's other address, to be recorded."""
-    # Or a link to it would be announced as another page.
-    other = facts.elsewhere
-    if other is None or other.known is not None or not other.in_reach:
-        return ()
-    name = canonical_key(other.url)
-    return (SeenLink(name, other.url, facts.row.anchor, fate=Fate.ALIAS, rule=Rule.ALIAS),)
+    return None if known is None or known.is_hub or known.id == row.page_id else known
 
 
 def _monitored(section: Section, row: VerificationRow, now: float) -> Sequence[SeenLink]:

@@ -135,11 +135,10 @@ class PricePolicy:
     ) -> VisitExplanation:
         """Return rate, waiting links, price and next visit, and the rule that set it."""
         due_at = self.due_at(hub, site, budget, now)
-        waiting, delay = self._waiting(hub, site, now) if hub.visits else (0.0, 0.0)
+        waiting = self._waiting(hub, site, now)[0] if hub.visits else 0.0
         return VisitExplanation(
             rate_per_day=24 * novel_rate_of(hub, site),
             waiting_links=waiting,
-            waiting_minutes=_worth(hub) * delay * 60,
             price_minutes=self._price(site, budget),
             due_at=due_at,
             reason=self._reason(hub, site, budget, due_at, now),

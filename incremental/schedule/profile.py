@@ -24,10 +24,6 @@ _DAYS_OF_WEEK = tuple(hour // DAY for hour in range(WEEK))
 _DAY_PRIOR_LINKS = 48.0
 # Pseudo-links behind the prior: two for each hour of the day, two for each hour of the week.
 _CELL_PRIOR_LINKS = 336.0
-# Rayleigh's statistic n R^2 above which an even day would show such a rhythm in 1 of 100 weeks.
-_RAYLEIGH = 4.6
-# A rhythm this weak says nothing of the time of day, however sure it is.
-_FLAT = 0.1
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,6 @@ class VisitExplanation:
     """New links a day that this hub is expected to be the first to show."""
     waiting_links: float
     """Expected number of them waiting now."""
-    waiting_minutes: float
-    """Their accrued delay, weighted by relevance and cost; compared with the price."""
     price_minutes: float
     due_at: float
     """Next visit, unix seconds; infinite = never under these terms."""

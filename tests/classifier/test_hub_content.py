@@ -69,10 +69,12 @@ def test_ten_thousand_nested_tags_are_read() -> None:
 
 
 def test_a_sure_url_is_not_overruled_by_content(small_classifier: HubClassifier) -> None:
+    model = small_classifier.model
+    sure = HubClassifier(replace(model, cascade=Cascade(0.0, model.cascade.joint)))
     link = LinkEvidence("https://x.example/news/")
-    score = small_classifier.score_page(link, article_page(8), url_probability=0.9999)
+    score = sure.score_page(link, describe_page(article_page(8)).tolist(), 4_000)
     assert (score.decided_by, score.content_probability) == ("url", None)
-    assert score.probability == pytest.approx(0.9999)
+    assert score.probability == pytest.approx(small_classifier.score([link])[0])
 
 
 def test_content_counts_only_where_the_url_leaves_doubt(small_classifier: HubClassifier) -> None:
@@ -99,7 +101,9 @@ def test_an_unsure_pages_score_shows_both_opinions(small_classifier: HubClassifi
     doubting = HubClassifier(replace(model, cascade=Cascade(13.0, model.cascade.joint)))
     link = LinkEvidence("https://x.example/q")
     pages = (list_page(30), article_page(8))
-    listing, article = (doubting.score_page(link, page, url_probability=0.5) for page in pages)
+    listing, article = (
+        doubting.score_page(link, describe_page(page).tolist(), len(page)) for page in pages
+    )
     assert listing.decided_by == article.decided_by == "content"
     assert listing.probability > article.probability
     assert (listing.content_probability or 0) > (article.content_probability or 1)

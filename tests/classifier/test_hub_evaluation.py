@@ -24,11 +24,11 @@ from lab.hub.assessment import (
     score_sections,
     scored_rows,
 )
-from lab.hub.files import PAGE_COLUMNS
+from lab.hub.files import PAGE_COLUMNS, read_labels
 from lab.hub.folded import compared, first_rows
 
 from classifier.hub.classifier import HubClassifier, load_default
-from classifier.hub.labels import LabelRow, read_labels, write_labels
+from classifier.hub.labels import LabelRow, write_labels
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ModelRegistry
 from classifier.hub.updating import fold_of
@@ -247,7 +247,7 @@ def test_training_writes_a_version_and_holds_domains_out(
 
 def test_a_users_labels_update_the_active_model(files: Path, small_model: HubModel) -> None:
     registry = ModelRegistry(files / "mine")
-    registry.add(small_model)
+    registry.add(small_model, use=True)
     train = _script("train_hub_classifier")
     arguments = ["--labels", str(files / "urls.tsv"), "--models", str(files / "mine"), "--update"]
     assert train.main(arguments) == 0

@@ -11,7 +11,6 @@ from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.url_features import (
     FEATURE_NAMES,
     WORD_CLASSES,
-    date_precision,
     describe,
     mask_of,
     words_of,
@@ -73,7 +72,7 @@ def test_a_url_of_100_kilobytes_is_judged_by_its_beginning() -> None:
     ],
 )
 def test_dates_of_all_common_forms_are_seen(path: str, precision: int) -> None:
-    assert date_precision(path) == precision
+    assert _described(LinkEvidence("https://example.org" + path))["date_precision"] == precision
 
 
 def test_an_unknown_anchor_is_not_an_empty_one_but_has_its_flag() -> None:

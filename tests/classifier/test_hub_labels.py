@@ -7,20 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.hub.files import check_two_classes
+from lab.hub.files import LabelFileError, Said, check_two_classes, read_labels
 
-from classifier.hub.errors import LabelFileError
-from classifier.hub.labels import (
-    CRAWL_COLUMNS,
-    LABEL_COLUMNS,
-    Behaviour,
-    LabelRow,
-    Said,
-    label_of,
-    labels_hash,
-    read_labels,
-    write_labels,
-)
+from classifier.hub.labels import Behaviour, LabelRow, label_of, labels_hash, write_labels
 
 DAY = 86400.0
 
@@ -114,26 +103,6 @@ def test_a_training_sets_hash_ignores_order_and_sees_labels() -> None:
     one, two = LabelRow("hub", "http://a.example/"), LabelRow("article", "http://b.example/")
     assert labels_hash([one, two]) == labels_hash([two, one])
     assert labels_hash([one]) != labels_hash([LabelRow("article", "http://a.example/")])
-
-
-def test_size_and_depth_are_read_where_a_file_has_them(tmp_path: Path) -> None:
-    path = _file(
-        tmp_path,
-        "label\turl\tpage_bytes\tcrawl_depth\nhub\thttp://a.example/\t512\t0\ntopic\thttp://a.example/1\t\t\n",
-    )
-    first, second = read_labels(path)
-    assert (first.evidence.page_bytes, first.evidence.crawl_depth) == (512, 0)
-    assert (second.evidence.page_bytes, second.evidence.crawl_depth) == (None, None)
-    again = write_labels([first, second], (*LABEL_COLUMNS, *CRAWL_COLUMNS))
-    assert read_labels(_file(tmp_path, again)) == [first, second]
-
-
-@pytest.mark.parametrize("value", ["-1", "1.5", "big", "9" * 16])
-def test_a_size_that_is_no_number_names_its_line(tmp_path: Path, value: str) -> None:
-    path = _file(tmp_path, f"label\turl\tpage_bytes\nhub\thttp://a.example/\t{value}\n")
-    with pytest.raises(LabelFileError, match=r"page_bytes is .* not a whole number") as caught:
-        read_labels(path)
-    assert caught.value.line == 2
 
 
 def test_a_url_labelled_both_ways_names_file_line_and_url(tmp_path: Path) -> None:

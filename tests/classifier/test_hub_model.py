@@ -132,18 +132,12 @@ def test_the_shipped_model_loads_and_is_small() -> None:
     assert sum(path.stat().st_size for path in folder.iterdir()) < 5_000_000
 
 
-def _with(model: HubModel, version: str, f1: float) -> HubModel:
-    return replace(model, version=version, metrics={"urls": {"all": {"f1": f1}}})
-
-
-def test_a_worse_model_is_kept_but_not_used_unless_forced(
-    small_model: HubModel, tmp_path: Path
-) -> None:
+def test_a_model_is_kept_whether_it_is_used_or_not(small_model: HubModel, tmp_path: Path) -> None:
     registry = ModelRegistry(tmp_path)
-    assert registry.add(_with(small_model, "0001-aaaaaaaa", 0.9))
-    assert not registry.add(_with(small_model, "0002-bbbbbbbb", 0.8))
+    registry.add(replace(small_model, version="0001-aaaaaaaa"), use=True)
+    registry.add(replace(small_model, version="0002-bbbbbbbb"), use=False)
     assert registry.active() == "0001-aaaaaaaa"
-    assert registry.add(_with(small_model, "0003-cccccccc", 0.7), force=True)
+    registry.add(replace(small_model, version="0003-cccccccc"), use=True)
     assert [(m.version[:4], m.active) for m in registry.models()] == [
         ("0001", False),
         ("0002", False),
@@ -153,8 +147,8 @@ def test_a_worse_model_is_kept_but_not_used_unless_forced(
 
 def test_rollback_returns_to_what_was_active_before(small_model: HubModel, tmp_path: Path) -> None:
     registry = ModelRegistry(tmp_path)
-    for number, f1 in ((1, 0.7), (2, 0.8), (3, 0.9)):
-        registry.add(_with(small_model, f"000{number}-aaaaaaaa", f1))
+    for number in (1, 2, 3):
+        registry.add(replace(small_model, version=f"000{number}-aaaaaaaa"), use=True)
     assert registry.rollback() == "0002-aaaaaaaa"
     assert registry.rollback() == "0001-aaaaaaaa"
     with pytest.raises(ModelError, match="no earlier"):
@@ -163,7 +157,7 @@ def test_rollback_returns_to_what_was_active_before(small_model: HubModel, tmp_p
 
 def test_versions_are_numbered_on(small_model: HubModel, tmp_path: Path) -> None:
     assert next_version(tmp_path, "f" * 64) == "0001-ffffffff"
-    ModelRegistry(tmp_path).add(_with(small_model, "0009-aaaaaaaa", 0.9))
+    ModelRegistry(tmp_path).add(replace(small_model, version="0009-aaaaaaaa"), use=True)
     assert next_version(tmp_path, "e" * 64) == "0010-eeeeeeee"
 
 
@@ -186,11 +180,11 @@ def test_a_newer_active_model_is_picked_up_without_a_restart(
 ) -> None:
     registry, active = ModelRegistry(tmp_path), ActiveClassifier(tmp_path)
     assert active.current().version == load_default().version
-    registry.add(_with(small_model, "0001-aaaaaaaa", 0.5))
+    registry.add(replace(small_model, version="0001-aaaaaaaa"), use=True)
     first = active.current()
     assert first.version == "0001-aaaaaaaa"
     assert active.current() is first
-    registry.add(_with(small_model, "0002-aaaaaaaa", 0.6))
+    registry.add(replace(small_model, version="0002-aaaaaaaa"), use=True)
     assert active.current().version == "0002-aaaaaaaa"
 
 
@@ -198,9 +192,9 @@ def test_a_new_version_that_cannot_be_loaded_leaves_the_old_in_use(
     small_model: HubModel, tmp_path: Path
 ) -> None:
     registry, active = ModelRegistry(tmp_path), ActiveClassifier(tmp_path)
-    registry.add(_with(small_model, "0001-aaaaaaaa", 0.5))
+    registry.add(replace(small_model, version="0001-aaaaaaaa"), use=True)
     active.current()
-    registry.add(_with(small_model, "0002-aaaaaaaa", 0.6))
+    registry.add(replace(small_model, version="0002-aaaaaaaa"), use=True)
     (tmp_path / "0002-aaaaaaaa" / "url.svm").write_text("junk")
     assert active.current().version == "0001-aaaaaaaa"
     assert "damaged" in active.problem

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 
 from classifier.hub.evidence import LinkEvidence, split_url
 from classifier.hub.tables import (
-    TABLE_NAMES,
     TABLE_SIZES,
     VIEWS,
     ValueTables,
     tokens_of,
-    top_grams,
 )
 
 _URLS = st.lists(st.text(max_size=60).map(lambda tail: f"https://example.org/{tail}"), max_size=5)
@@ -107,24 +105,3 @@ def test_forms_cut_runs_and_places_leave_out_the_name(
     link, parts = LinkEvidence(url, anchor), split_url(url)
     texts = {view.name: view.text(link, parts) for view in VIEWS}
     assert (texts["form"], texts["place"], texts["anchor_form"]) == (form, place, anchor_form)
-
-
-def test_what_the_entries_of_a_table_weigh_is_what_the_table_adds() -> None:
-    """In a host each n-gram occurs once, so their weights add up."""
-    tables, _ = _tables()
-    link = LinkEvidence("https://abcdefg.org/")
-    parts = split_url(link.url)
-    named = top_grams(tables, link, parts, count=10_000)
-    host = sum(weight for table, _, weight in named if table == "host")
-    assert host == pytest.approx(tables.sums([link], [parts])[0, TABLE_NAMES.index("host")])
-
-
-def test_the_strongest_entries_of_a_link_are_named() -> None:
-    grams = top_grams(
-        _tables()[0],
-        LinkEvidence("https://example.org/tag/x"),
-        split_url("https://example.org/tag/x"),
-    )
-    assert len(grams) == 12
-    assert {table for table, _, _ in grams} <= set(TABLE_NAMES)
-    assert abs(grams[0][2]) >= abs(grams[-1][2]) > 0

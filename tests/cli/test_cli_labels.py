@@ -13,8 +13,9 @@ sys.path.append(str(Path(__file__).parents[1] / "classifier"))  # for its sample
 
 from cli_runner import Run
 from hub_samples import train_small_model
+from lab.hub.files import read_labels
 
-from classifier.hub import load_default
+from classifier.hub.classifier import load_default
 from classifier.hub.model import save_model
 from classifier.hub.registry import ModelRegistry
 
@@ -60,6 +61,19 @@ def test_what_cannot_be_labelled_is_reported(watched: Run, arguments: list[str],
     assert done.err
 
 
+def test_labels_are_written_to_a_file(watched: Run, tmp_path: Path) -> None:
+    watched("label", HOME + "list.html", "hub")
+    watched("label", HOME + "story/", "article")
+    assert watched("models", "labels", "mine.tsv", "--json").json["labels"] == 2
+    exported = read_labels(tmp_path / "mine.tsv")
+    rows = {row.url: row.label for row in exported}
+    assert rows == {HOME + "list.html": "hub", HOME + "story/": "article"}
+
+
+def test_a_file_that_cannot_be_written(watched: Run) -> None:
+    assert watched("models", "labels", "no/such/folder/x.tsv").code == 2
+
+
 def test_the_shipped_model_is_active_until_another_is(hubwatch: Run) -> None:
     (row,) = hubwatch("models", "list", "--json").json
     assert (row["version"], row["active"], row["origin"]) == (SHIPPED, True, "shipped")
@@ -96,7 +110,7 @@ def test_a_damaged_version_is_shown_and_refused(hubwatch: Run, tmp_path: Path) -
 
 def test_labels_are_learned_on_request(watched: Run, tmp_path: Path) -> None:
     small = train_small_model()
-    ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small)
+    ModelRegistry(tmp_path / "hubwatch-data" / "models").add(small, use=True)
     assert "no new labels" in watched("models", "learn").err
     urls = [f"https://odd{n}.example/digest/2024/05/1{n}/digest-{n}.html" for n in range(9)]
     watched("label", *urls, "hub")

@@ -26,7 +26,7 @@ class Fooled:
     def score(self, links: Sequence[LinkEvidence]) -> list[float]:
         return [0.7 if link.url.endswith("/") else 0.1 for link in links]
 
-    def score_page(self, link: LinkEvidence, page: object) -> Scored:  # noqa: ARG002 - the name counts
+    def score_page(self, link: LinkEvidence, *_: object) -> Scored:
         return Scored(0.9 if link.url.endswith(("/sport/", "/culture/")) else 0.1)
 
 

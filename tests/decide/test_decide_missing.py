@@ -64,9 +64,7 @@ def test_a_page_that_was_there_ends_the_row_and_a_list_that_is_read_stands_for_i
     known = context((BROKEN[0], False), (BROKEN[1], True), (BROKEN[2], False))
     assert known.missing_like(BROKEN[9]) == 1
     lists = SiteContext(SiteIndex.build([]), {}, NOW)
-    lists = lists.build(
-        [], [(HOME + "tags/a.html", True)], NOW, (), [(HOME + "tags/b.html", False)]
-    )
+    lists = lists.build([], [(HOME + "tags/a.html", True)], NOW, [(HOME + "tags/b.html", False)])
     assert lists.missing_like(HOME + "tags/c.html") == 0
 
 

@@ -63,7 +63,7 @@ def digests(count: int, *, first: int = 0, at: float = START) -> list[LabelEntry
 def root(tmp_path: Path) -> Path:
     """A registry whose active model was trained in full."""
     folder = tmp_path / "models"
-    ModelRegistry(folder).add(train_small_model())
+    ModelRegistry(folder).add(train_small_model(), use=True)
     return folder
 
 

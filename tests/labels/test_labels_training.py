@@ -33,7 +33,7 @@ def test_an_update_refuses_a_url_labelled_both_ways(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     models = tmp_path / "models"
-    ModelRegistry(models).add(train_small_model())
+    ModelRegistry(models).add(train_small_model(), use=True)
     one, other = _contrary(tmp_path)
     assert train("--labels", one, "--labels", other, "--models", models, "--update") == 2
     said = capsys.readouterr().err
@@ -48,7 +48,7 @@ def test_an_update_that_judges_nothing_rightly_is_kept_aside(
 ) -> None:
     """One page of one site: nobody can tell whether the training run holds elsewhere."""
     models, file = tmp_path / "models", tmp_path / "odd.tsv"
-    ModelRegistry(models).add(train_small_model())
+    ModelRegistry(models).add(train_small_model(), use=True)
     file.write_text("label\turl\nhub\thttps://odd.example/news/2024/05/11/new-digest-7.html\n")
     assert train("--labels", file, "--models", models, "--update") == 3
     assert "judges none of the labels rightly" in capsys.readouterr().out

@@ -258,7 +258,6 @@ def test_the_explanation_adds_up() -> None:
     why = PricePolicy(FREE).why(_hub(2.0), SITE, CHEAP, NOW + HOUR)
     assert why.rate_per_day == pytest.approx(48, rel=0.01)
     assert why.waiting_links == pytest.approx(2, rel=0.01)
-    assert why.waiting_minutes == pytest.approx(60, rel=0.01)
     assert why.price_minutes == 30
 
 

@@ -62,7 +62,7 @@ def _object_to(store: Store, page: dict[str, Any], now: float) -> NotNews:
     made = objection(page["url"], own, announced, said, now)
     store.write.update_site(row.id, not_news=objections_text([*said, made]), changed_at=now)
     store.answers.mark([page["id"]], now=now, read=True)
-    value = getattr(made, made.withholds) if made.withholds else ""
+    value = getattr(made.page, made.withholds) if made.withholds else ""
     shown = named("rule", value) if made.withholds == "rule" else value
     if made.withholds:
         says = Text(f"corrections.learned_{made.withholds}", value=shown)

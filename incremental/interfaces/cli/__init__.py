@@ -66,6 +66,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
             HELP: "Versions of the hub classifier.",
             "list": "hub_models:list_versions List the versions, oldest first, and the one in use.",
             "learn": "hub_models:learn Train on all labels now: yours, and those from page behaviour.",
+            "labels": "hub_models:labels Write all labels to a file, for the training scripts.",
             "use": "hub_models:use Switch to a version, or to the one before; a running daemon picks it up.",
         },
     },

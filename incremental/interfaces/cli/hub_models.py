@@ -1,4 +1,4 @@
-"""Versions of the hub classifier: ``models list learn use``."""
+"""Versions of the hub classifier: ``models list learn use labels``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import Annotated
 import typer
 
 from classifier.hub.registry import ModelRegistry
-from incremental.interfaces.cli.common import now, open_store, print_list, report, settings_of
+from incremental.interfaces.cli.common import (
+    counted,
+    now,
+    open_store,
+    print_list,
+    report,
+    settings_of,
+    write_whole,
+)
 from incremental.settings.storage import models_folder
+from incremental.topics.training.label_files import export_labels
 from incremental.topics.training.model_versions import list_models, use_model
 from incremental.topics.training.nightly_training import in_words, learn_now
 
@@ -68,3 +77,18 @@ def use(
     else:
         use_model(root, version)
     report(context, {"active": version}, f"{version} is in use")
+
+
+def labels(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="TSV file to write; overwritten.")],
+) -> None:
+    """Write all labels to a file for the training scripts, one per page: yours before those of behaviour."""
+    with open_store(context) as store:
+        text, count = export_labels(store)
+    write_whole(file, "file", lambda out: out.write(text.encode()))
+    report(
+        context,
+        {"written": str(file), "labels": count},
+        f"wrote {counted(count, 'label')} to {file}",
+    )

@@ -6,12 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, LinkEvidence, load_default
+from classifier.hub import LinkEvidence
+from classifier.hub.classifier import HubClassifier, load_default
+from classifier.hub.content_features import describe_page
 from classifier.hub.labels import HUB
 from classifier.hub.registry import ActiveClassifier
 from incremental.base.lookup import cached_body
 from incremental.base.urls import canonical_key
-from incremental.crawl.site_evidence import fetched_evidence, read_context
+from incremental.crawl.site_evidence import read_context
 from incremental.parse.decoding import decode_body
 from incremental.topics.training.corrections import pages_at, places
 from store import Store
@@ -28,7 +30,7 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     classifier = active.current() if active is not None else load_default()
     row, address = next(iter(places(store, url)), (None, url))
     page = next(iter(pages_at(store, row, address)), {}) if row is not None else {}
-    link = _evidence(store, address, page)
+    link = LinkEvidence(address, page.get("anchor") or None)
     # The context is used once, so its time does not matter.
     context = read_context(store, row.id, 0.0) if row is not None else None
     evidence = context.add_to(link) if context is not None else link
@@ -41,29 +43,17 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     if said is not None:
         probability, cascade["decided_by"] = float(said == HUB), "you"
     return {
-        "version": explained.version,
+        "version": classifier.version,
         "problem": active.problem if active is not None else "",
         "probability": round(explained.probability, 4),
         "site_probability": round(probability, 4),
         "decision": round(explained.decision, 4),
         "contributions": [_rounded(asdict(one)) for one in explained.contributions],
-        "grams": [_rounded({"table": t, "text": g, "weight": w}) for t, g, w in explained.grams],
         "context": [
             _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context
         ],
-        # Not the usual size of pages like it, which stands in for one that was never read.
-        "page_bytes": link.page_bytes,
-        "crawl_depth": evidence.crawl_depth,
         "cascade": cascade,
     }
-
-
-def _evidence(store: Store, url: str, page: dict[str, Any]) -> LinkEvidence:
-    if not page:
-        return LinkEvidence(url)
-    read, anchor = store.read, page.get("anchor") or None
-    size, depth = read.page_size(page["id"]), read.crawl_depth(page["id"])
-    return LinkEvidence(url, anchor, page_bytes=size, crawl_depth=depth)
 
 
 def _cascade(
@@ -71,12 +61,13 @@ def _cascade(
 ) -> dict[str, Any]:
     """Return how the decision goes once the page is fetched, as at a hub's first visit."""
     body = cached_body(store, page) if page else None
-    link = LinkEvidence(url) if body is None else fetched_evidence(store, page["id"], url, body)
+    link = LinkEvidence(url)
     needed = classifier.model.cascade.needs_content(float(classifier.log_odds([link])[0]))
     if body is None or not needed:
         by = "content" if needed else "url"
         return {"needs_content": needed, "decided_by": by, "content": None, "probability": None}
-    scored = classifier.score_page(link, decode_body(body, "")[0])
+    features = describe_page(decode_body(body, "")[0])
+    scored = classifier.score_page(link, features.tolist(), len(body))
     content = scored.content_probability
     return {
         "needs_content": needed,

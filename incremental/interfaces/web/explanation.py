@@ -162,10 +162,6 @@ def _classified(answer: Mapping[str, Any], words: Words) -> list[Line]:
         parts.append(words("explain.by_you"))
     elif cascade["needs_content"]:
         parts.append(words("explain.content_needed"))
-    if found["page_bytes"] is not None:
-        parts.append(words("explain.size", n=f"{found['page_bytes']:,}"))
-    if found["crawl_depth"] is not None:
-        parts.append(words("explain.depth", n=found["crawl_depth"]))
     parts.append(words("explain.model", version=found["version"]))
     if found["problem"]:
         parts.append(found["problem"])

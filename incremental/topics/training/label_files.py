@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from classifier.hub.labels import LabelRow
+from classifier.hub.labels import LabelRow, write_labels
 from incremental.base.urls import host_of, registered_domain
+from store import Store
 from store.enums import LabelOrigin
 from store.values import LabelEntry
 
@@ -37,3 +38,9 @@ def label_rows(entries: Iterable[LabelEntry]) -> list[LabelRow]:
         )
         for entry in entries
     ]
+
+
+def export_labels(store: Store) -> tuple[str, int]:
+    """Return a label file's text, one row per page, and the number of rows."""
+    rows = label_rows(merged(store.read.labels()))
+    return write_labels(rows), len(rows)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from classifier.hub import HubClassifier, ModelError, load_default
+from classifier.hub.classifier import HubClassifier, load_default
+from classifier.hub.errors import ModelError
 from classifier.hub.model import HubModel, save_model
 from classifier.hub.registry import ActiveClassifier, ModelInfo, ModelRegistry
 from incremental.base.errors import NotFoundError

@@ -16,9 +16,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from classifier.hub import ModelError, TrainingError
+from classifier.hub.errors import ModelError, TrainingError
 from classifier.hub.labels import ARTICLE, HUB, Behaviour, label_of, labels_hash
-from classifier.hub.registry import ModelRegistry, next_version
+from classifier.hub.registry import ModelRegistry, next_version, refusal
 from classifier.hub.updating import update_model
 from incremental.base.threads import InlineExecutor, Start, start_thread
 from incremental.base.times import DAY
@@ -175,7 +175,8 @@ def train(root: Path, entries: list[LabelEntry]) -> Learned:
     model = update_model(base, rows, next_version(root, labels_hash(rows)))
     until = max(entry.at for entry in entries)
     model = replace(model, training={**model.training, UNTIL: until})
-    active = registry.add(model)
+    active = not refusal(model)
+    registry.add(model, use=active)
     note = model.metrics["update"]
     return Learned(
         model.version, base.version, len(rows), note["right"], note["base_right"], active

@@ -18,8 +18,8 @@ from classifier.hub.tables import (
     HashedRows,
     TableView,
     ValueTables,
-    bucket,
     hash_tokens,
+    mixed,
 )
 
 # Standard deviations after which a feature counts as extreme and no further.
@@ -70,7 +70,8 @@ def _hash_texts(texts: list[str], view: TableView) -> HashedRows:
             continue
         whole = rows[:count] == rows[size - 1 :]
         kept_rows.append(rows[:count][whole])
-        kept_buckets.append(bucket(grown[whole], view.bits))
+        buckets = mixed(grown[whole]) >> np.uint32(32 - view.bits)
+        kept_buckets.append(buckets.astype(np.int64))
         counts += np.maximum(lengths - size + 1, 0)
     if not kept_rows:
         return HashedRows(np.zeros(0, np.int64), np.zeros(0, np.int64), counts)

@@ -11,7 +11,7 @@ Every metric in a model was measured on domains that the measured machine had no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -75,7 +75,7 @@ def train_model(
     """
     chooser = _Chooser(options)
     captures = [captures[place] for place in first_rows([_key(c.row) for c in captures])]
-    pages = [_with_size(capture) for capture in captures]
+    pages = [capture.row for capture in captures]
     learned = _rows_to_learn(rows, pages)
     hubs = _hubs(learned)
     trained = train_url_machine(
@@ -105,16 +105,10 @@ def train_model(
     )
 
 
-def _with_size(capture: Capture) -> LabelRow:
-    return replace(capture.row, page_bytes=len(capture.body) or None)
-
-
 def _rows_to_learn(rows: Sequence[LabelRow], pages: Sequence[LabelRow]) -> list[LabelRow]:
-    """Return all rows, those whose page was captured with its size."""
+    """Return all rows, each URL once."""
     known = {row.url for row in rows}
-    sizes = {row.url: row.page_bytes for row in pages}
-    sized = [replace(r, page_bytes=r.page_bytes or sizes.get(r.url)) for r in rows]
-    joined = [*sized, *(row for row in pages if row.url not in known)]
+    joined = [*rows, *(row for row in pages if row.url not in known)]
     return [joined[place] for place in first_rows([_key(row) for row in joined])]
 
 

@@ -13,16 +13,11 @@ from peewee import JOIN, fn
 from store.database.repository import Repository, Shape
 from store.database.statements import Prepared, any_of
 from store.database.texts import storable
-from store.enums import HubRole, HubStatus, LabelOrigin
+from store.enums import HubStatus, LabelOrigin
 from store.models import Change, Hub, Label, News, Page, Sighting, Site, Visit
 from store.values import NEVER_DUE, LabelEntry
 
-# Steps followed back; no crawl goes deeper.
-MAX_DEPTH = 50
-# Roles that a user gave: every path starts there.
-_GIVEN = (HubRole.SEED, HubRole.USER)
 _LABEL = Shape(LabelEntry, Label)
-_READ = (Visit.body_bytes > 0) & (Visit.status == "fetched")
 
 _CORRECTIONS = Prepared(
     lambda keys: Label.select(Label.canonical_key, Label.label).where(
@@ -34,37 +29,10 @@ _SITE_LABELS = Prepared(
         _LABEL.select().where((Label.site == site) & (Label.origin == origin)).order_by(Label.at)
     )
 )
-_FIRST_HUB = Prepared(
-    lambda page: (
-        Page.select(Page.first_hub_id, Hub.role)
-        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-        .where(Page.id == page)
-    )
-)
-
-
-def _page_sizes(site: Any, limit: Any) -> Any:  # noqa: ANN401 - peewee expressions
-    last = (
-        Visit.select(Visit.page, fn.MAX(Visit.id).alias("visit"))
-        .join(Page, on=Page.id == Visit.page)
-        .where((Page.site == site) & _READ)
-        .group_by(Visit.page)
-        .alias("last")
-    )
-    return (
-        Page.select(Page.url, Visit.body_bytes)
-        .join(Visit, on=Visit.page == Page.id)
-        .join(last, on=last.c.visit == Visit.id)
-        .order_by(Visit.id.desc())
-        .limit(limit)
-    )
-
-
-_PAGE_SIZES = Prepared(_page_sizes)
 
 
 class TrainingQueries(Repository):
-    """Labels, and facts of a page that only a crawl knows."""
+    """Labels."""
 
     def labels(self, origin: LabelOrigin | None = None) -> list[LabelEntry]:
         """Return labels, of one origin or all, in the order first given."""
@@ -84,37 +52,6 @@ class TrainingQueries(Repository):
         """Return users' labels of these pages by canonical key."""
         keys = list(dict.fromkeys(canonical_keys))
         return dict(self._asked(_CORRECTIONS, keys=keys)) if keys else {}
-
-    def crawl_depth(self, page_id: int) -> int | None:
-        """Return the number of steps from a seed (0) to a page; None = no such page.
-
-        Pages that none showed (a sitemap in robots.txt, a probed feed) are one step from the seed.
-        """
-        # From the hub that first showed each page: the depth at discovery as in paper 003, not the shortest
-        # path now.
-        steps, seen = 0, set[int]()
-        while page_id not in seen and steps < MAX_DEPTH:
-            seen.add(page_id)
-            rows = self._asked(_FIRST_HUB, page=page_id)
-            if not rows:
-                return steps or None
-            first_hub_id, role = rows[0]
-            if role in _GIVEN:
-                return steps
-            if first_hub_id is None:
-                return steps + 1
-            page_id, steps = int(first_hub_id), steps + 1
-        return steps
-
-    def page_sizes(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, int]]:
-        """Return (URL, bytes of the last body) of fetched pages, latest first."""
-        return self._asked(_PAGE_SIZES, site=site_id, limit=limit)
-
-    def page_size(self, page_id: int) -> int | None:
-        """Return the bytes of a page's last body; None = never fetched."""
-        query = Visit.select(Visit.body_bytes).where((Visit.page == page_id) & _READ)
-        size: int | None = self._scalar(query.order_by(Visit.at.desc()).limit(1))
-        return size
 
 
 class PeopleQueries(Repository):

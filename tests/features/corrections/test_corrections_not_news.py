@@ -104,7 +104,7 @@ def test_the_button_of_a_page_says_what_was_learned_and_takes_it_back(
 
 
 def test_a_list_that_is_no_news_withholds_what_is_read_first_too() -> None:
-    said = withheld([Objection("u", "f", HOME, "r", START, "shown_by")])
+    said = withheld([Objection("u", Aspects("f", HOME, "r"), START, "shown_by")])
     assert not is_not_news(HOME + "x.html", None, Rule.NEW_LINK, said)
     mine = of_page(said, HOME + "x.html", HOME)
     assert is_not_news(HOME + "x.html", None, Rule.NEW_LINK, mine)

@@ -89,7 +89,7 @@ class Lists:
     def score(self, links: list[LinkEvidence]) -> list[float]:
         return [0.9 if link.url.endswith("list") else 0.1 for link in links]
 
-    def score_page(self, link: LinkEvidence, page: str) -> Any:
+    def score_page(self, *_: object) -> Any:
         raise NotImplementedError
 
 
