@@ -141,7 +141,7 @@ def standings(
     """Return how the channels stand, in the order of the settings, with what people see of their settings.
 
     ``counts`` has the number of pages by each of :data:`STATES`; ``last_error`` that of a message not sent
-    yet; what waits is sent after ``held_until``, ``held_by`` as in
+    yet, or why no page is queued any more; what waits is sent after ``held_until``, ``held_by`` as in
     :class:`~incremental.features.messages.plan.Plan`.
     """
     counts, errors = store.outbox.counts(), store.outbox.last_errors()
@@ -154,12 +154,21 @@ def standings(
                 "max_per_hour": per_hour(one),
                 "counts": {state: counts.get(one.name, {}).get(state, 0) for state in STATES},
                 "last_sent_at": store.outbox.last_sent_at(one.name),
-                "last_error": read_text(errors.get(one.name, "")),
+                "last_error": _gone(store, one) or read_text(errors.get(one.name, "")),
                 "held_until": planned.check_at if planned.held_by else None,
                 "held_by": planned.held_by,
             }
         )
     return found
+
+
+def _gone(store: Store, channel: ChannelSettings) -> Text | None:
+    """Say why a channel gets no page any more; None = it does."""
+    if channel.topic and store.topics.topic(channel.topic) is None:
+        return Text("messages.topic_gone", name=channel.topic)
+    if channel.search and store.answers.search(channel.search) is None:
+        return Text("messages.search_gone", name=channel.search)
+    return None
 
 
 def per_hour(channel: ChannelSettings) -> int:

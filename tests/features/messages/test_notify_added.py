@@ -79,3 +79,19 @@ def test_when_a_channel_sends_is_given_and_checked(hubwatch: Run) -> None:
     assert (refused.code, "daily_at" in refused.err) == (2, True)
     hubwatch("notify", "add", "team", "--daily-at", "08:00")
     assert hubwatch("notify", "list", "--json").json[0]["when"] == "daily at 08:00"
+
+
+def test_a_channel_says_that_its_topic_or_its_search_was_removed(hubwatch: Run) -> None:
+    address = "json://hooks.example/key"
+    hubwatch("topic", "add", "bridges", "--keyword", "bridge")
+    hubwatch("searches", "save", "works", "building site")
+    assert hubwatch("notify", "add", "one", address, "--topic", "bridges").code == 0
+    assert hubwatch("notify", "add", "two", address, "--search", "works").code == 0
+    assert [row["error"] for row in hubwatch("notify", "list", "--json").json] == ["", ""]
+    hubwatch("topic", "remove", "bridges", "--yes")
+    hubwatch("searches", "remove", "works")
+    first, second = (row["error"] for row in hubwatch("notify", "list", "--json").json)
+    assert (first, second) == (
+        "gets nothing: the topic bridges was removed",
+        "gets nothing: the saved search works was removed",
+    )
