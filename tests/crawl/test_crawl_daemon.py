@@ -229,8 +229,9 @@ class Straw:
         self.steps = 0
         self.due = 0
         self.idle = True
-        self.visits = (0, 0)
+        self.under_way = self.ended = 0
         self.gate = self
+        self.engine = self
         self.frontier = self
         self.loads = 0
 

@@ -129,6 +129,6 @@ def test_the_document_names_the_settings_with_their_defaults() -> None:
     text = (ROOT / "docs" / "retention.md").read_text(encoding="utf-8")
     listed = text.partition("## Giving space back")[0]
     named = re.findall(r"^\| `(\w+)` \| ([\d,]+)", listed, re.MULTILINE)
-    assert len(named) == 7
+    assert len(named) == 6
     for name, value in named:
         assert getattr(Settings().store, name) == float(value.replace(",", "")), name
