@@ -10,14 +10,16 @@
                            nor where more of the sample would pass than may be on topic (meaning_view.py)
     rarity(score)        = -log of the mean, over the two populations, of the share that scores so high
     shift by marks       = argmin of  shift^2 / (2 STEP) + the marks' logistic losses    convex, one number
+    share after marks   <= GROWTH ** (relevant marks below the first boundary) * the share before any mark
 
 Populations with a common deviation make the line straight, so the probability increases with the score. The
 marks' loss is that of a logistic regression over rarity with only its offset free: one mark changes the sum
 of expected recall and expected share of accepted others by at most two sevenths (two fifths when it opens),
 in any order of marks. A relevant mark only opens, an irrelevant one only closes, and further ones of a kind
-do so less, once the boundary is where such marks are expected. Where recall is not at risk, a mark closes
-the gate quickly. Marked pages count by their scores before any mark was learned: afterwards the topic knows
-them, and they no longer show how it judges others.
+do so less, once the boundary is where such marks are expected. Where recall is not at risk, a mark closes the
+gate quickly. What a relevant mark teaches may bring a whole site near the topic; the last line keeps a click
+on one of its pages from accepting them all. Marked pages count by their scores before any mark was learned:
+afterwards the topic knows them, and they no longer show how it judges others.
 
 The priors were chosen on labelled texts by topics of 7 to 30 % of the pages: SIB-200 in English, Chinese and
 Russian, MasakhaNEWS in English, TNEWS, GNAD. They are a compromise: topics of 25 % of the pages need a
@@ -51,6 +53,8 @@ SHARE_WEIGHT: Final = 0.2
 LEAST: Final = 30
 # Largest shift of the boundary by one mark, in rarity.
 STEP: Final = math.log(1.4)
+# Times as many pages of the sample as before may pass after a mark on a page that did not pass.
+GROWTH: Final = 2.5
 # No page that scores like everyday ones is on topic, whatever share of the sample the others are: up to
 # this many of their deviations above their mean.
 TAIL: Final = 2.0
@@ -109,15 +113,21 @@ class Usual:
 
     def start(self, line: Line) -> float:
         """Return the score from which a page is relevant before anything is marked."""
-        boundary = max(line.score_of(line.boundary(self.all)), self._excluding())
+        boundary = max(line.score_of(line.boundary(self.all)), self._passing(self.at_most))
         if len(self.everyday) < _FEW_EVERYDAY:
             return boundary
         return max(boundary, float(self.everyday.mean() + TAIL * self.everyday.std()))
 
-    def _excluding(self) -> float:
-        """Return the lowest score that no more of the sample reaches than may be on topic."""
+    def grown(self, before: Usual, marks: int) -> float:
+        """Return the lowest score to pass from after *marks* on pages that did not pass *before* any mark."""
+        passed = int(np.count_nonzero(before.sample >= before.start(Line.of(before.all))))
+        most = max(passed, 1) * GROWTH ** min(max(marks, 1), _ROUNDS)
+        return self._passing(most / max(len(self.sample), 1))
+
+    def _passing(self, share: float) -> float:
+        """Return the lowest score that no larger share of the sample reaches."""
         ranked = np.sort(self.sample)[::-1]
-        allowed = int(self.at_most * len(ranked))
+        allowed = int(share * len(ranked))
         # Fewer pages do not show a share.
         if allowed >= len(ranked) or len(ranked) < LEAST:
             return -np.inf
@@ -139,6 +149,8 @@ def decide(
     start = usual.start(line)
     right, wrong = _beyond(before or usual, relevant, irrelevant)
     moved = line.of_rarity(float(line.rarity(start)) + shift_by(right, wrong), start)
+    if before is not None and len(right):
+        moved = max(moved, usual.grown(before, int(np.count_nonzero(right < 0))))
     known = "sample" if len(usual.all) >= LEAST else "usual"
     source = "marks" if len(relevant) or len(irrelevant) else known
     return Decision(moved, line.slope, source)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from classifier.topic.decision import DOUBTFUL, STEP, Decision, Line, Usual, decide
+from classifier.topic.decision import DOUBTFUL, GROWTH, STEP, Decision, Line, Usual, decide
 from classifier.words.values import Verdict
 
 MARKS = st.lists(st.floats(-4, 8), max_size=6)
@@ -116,6 +116,20 @@ def test_a_marked_page_counts_by_what_was_said_of_it_before_the_topic_learned_fr
     refused = decide(Usual(sample), irrelevant=[4.0], before=Usual(sample + 1.0))
     assert refused.value == pytest.approx(known.value, abs=0.01)
     assert refused.value > decide(Usual(sample)).value
+
+
+def test_a_mark_that_brings_all_of_a_site_near_the_topic_does_not_accept_it_all() -> None:
+    """A sentence on chips, and a mark on one of the stories of a site that is all on one subject."""
+    unmarked, near = stream(0.02), stream(0.5) + 3.0
+    everyday = np.random.default_rng(1).normal(-1.0, 0.5, 40)
+    before = Usual(unmarked, everyday, at_most=0.02)
+    passed = (unmarked >= decide(before).value).mean()
+    shares = []
+    for marks in (1, 2, 3):
+        decision = decide(Usual(near, everyday), relevant=[0.0] * marks, before=before)
+        shares.append((near >= decision.value).mean())
+    once = GROWTH * passed
+    assert passed < shares[0] <= once < shares[1] <= GROWTH * once < shares[2] <= GROWTH**2 * once
 
 
 @pytest.mark.parametrize("share", [0.03, 0.01])
