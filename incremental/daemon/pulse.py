@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 import msgspec
 
@@ -70,6 +71,7 @@ class Pulse:
         self._manager = manager
         self._stop = threading.Event()
         self._path: Path | None = None
+        self._held: IO[bytes] | None = None
         pause = self._manager.watchdog_seconds
         self._pause = PULSE_SECONDS if pause is None else min(PULSE_SECONDS, pause / 3)
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
@@ -85,9 +87,19 @@ class Pulse:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
+        if self._held is not None:
+            self._held.close()
 
     def show_in(self, home: Path) -> None:
-        """Keep the report in the store's folder, where daemons that share it take turns."""
+        """Keep the report in the store's folder; of daemons that share it, the first one does."""
+        try:
+            make_file(home / REPORT)
+            self._held = (home / REPORT).open("r+b")
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        except OSError:
+            pass  # a full disk may have room later
         self._path = home / REPORT
 
     def _run(self) -> None:

@@ -202,6 +202,17 @@ def test_systemd_hears_ready_alive_and_stopping(
         assert not (tmp_path / REPORT).exists()
 
 
+def test_of_two_daemons_in_a_folder_the_first_one_reports(
+    clock: SimulatedClock, tmp_path: Path
+) -> None:
+    with Pulse(Health(clock), ServiceManager()) as first:
+        first.show_in(tmp_path)
+        with Pulse(Health(clock), ServiceManager()) as second:
+            second.show_in(tmp_path)
+        assert (tmp_path / REPORT).exists()
+    assert not (tmp_path / REPORT).exists()
+
+
 def test_without_systemd_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
     monkeypatch.setenv("WATCHDOG_USEC", "300000")

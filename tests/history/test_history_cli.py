@@ -103,6 +103,7 @@ def test_marks_narrow_what_is_new(hubwatch: Run, tmp_path: Path) -> None:
     assert starred["starred_at"]
     mark(tmp_path, read=False, starred=False)
     assert hubwatch("new", "--starred", "--json").json == []
+    assert "no page meets these filters" in hubwatch("new", "--starred").err
     assert len(hubwatch("new", "--unread", "--json").json) == 2
 
 
@@ -115,6 +116,8 @@ def test_a_saved_search_is_run_by_name(hubwatch: Run, tmp_path: Path) -> None:
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 2
     mark(tmp_path, read=True)
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 1
+    refused = hubwatch("search", "--saved", "town", "--since", "1d")
+    assert (refused.code, "--since" in refused.err) == (2, True)
     assert hubwatch("searches", "save", "bad", "x", "--since", "whenever").code == 2
     assert hubwatch("searches", "remove", "town").code == 0
     assert hubwatch("searches", "remove", "town").code == 4

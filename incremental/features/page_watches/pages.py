@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
-from fastapi import Path as InPath
 from fastapi.responses import Response
 
 from incremental.base.errors import InputError
@@ -41,7 +40,6 @@ _Text = Annotated[str, Form(max_length=2_000)]
 _Many = Annotated[str, Form(max_length=5_000)]
 _Names = Annotated[list[Annotated[str, Form(max_length=200)]], Form(max_length=50)]
 api = api_router("changes")
-_WatchId = Annotated[RowId, InPath(description="Id from the list.")]
 
 
 @router.get("/changes")

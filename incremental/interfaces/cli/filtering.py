@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import wraps
 from inspect import Parameter
 from typing import Annotated, Any, get_args, get_type_hints
@@ -46,6 +46,12 @@ class Given:
     unread: Annotated[bool, typer.Option("--unread", help="Only unread pages.")] = False
     starred: Annotated[bool, typer.Option("--starred", help="Only starred pages.")] = False
 
+    def check_only(self, *names: str, beside: str) -> None:
+        """Raise InputError for a filter not in *names*, which the option *beside* would ignore."""
+        for name, usual in asdict(Given()).items():
+            if name not in names and (value := getattr(self, name)) != usual:
+                raise InputError(f"--{name.replace('_', '-')}", value, f"goes without {beside}")
+
     def filters(self, store: Store, q: str = "") -> Filters:
         """Return the filters, with the ids of at most one site and of the topic.
 
@@ -79,9 +85,6 @@ class Given:
         read = False if self.unread else None
         starred = True if self.starred else None
         return replace(asked, sites=sites, hidden_verdict=hidden, read=read, starred=starred)
-
-
-_OPTIONS = get_type_hints(Given, include_extras=True)
 
 
 def filtered(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

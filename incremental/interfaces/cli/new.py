@@ -56,6 +56,8 @@ def new(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """List new pages, newest first."""
     form = "json" if wants_json(context) else form
+    if backfills:
+        given.check_only("since", "until", "site", "tag", "unread", beside="--backfills")
     topic = given.topic.strip()
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
@@ -73,11 +75,21 @@ def new(  # noqa: PLR0913 - each is an option of the command
         elif backfills:
             say("no older pages have been added to lists")
         else:
-            nothing = "nothing new yet" + (f" since {given.since}" if given.since else "")
-            say(why_empty(store, query, topic) or nothing + _next_look(context, store))
+            say(why_empty(store, query, topic) or _nothing(context, store, given))
         narrowed = topic or given.language or given.starred or after is not None
         if form == "table" and not (backfills or narrowed):
             _say_backfills(store, query)
+
+
+def _nothing(context: typer.Context, store: Store, given: Given) -> str:
+    """Say that no page is listed: because of the filters, or because none came."""
+    if (
+        given != Given(since=given.since, site=given.site)
+        and store.answers.new(NewQuery(limit=1)).rows
+    ):
+        return "no page meets these filters"
+    since = f" since {given.since}" if given.since else ""
+    return f"nothing new yet{since}{_next_look(context, store)}"
 
 
 def _next_look(context: typer.Context, store: Store) -> str:

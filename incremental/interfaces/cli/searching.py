@@ -58,6 +58,7 @@ def search(  # noqa: PLR0913 - each is an option of the command
         )
     with open_store(context) as store:
         if saved:
+            given.check_only(beside="--saved, which has filters of its own")
             filters = from_json(_saved(store, saved).query)
             query = filters.query(now(), limit=limit, after=after)
         else:
