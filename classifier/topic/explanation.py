@@ -1,8 +1,7 @@
-"""Why a page is on a topic or not: each method's score, and the terms it lacked."""
+"""Why a page is on a topic or not: the terms that speak for it, those it lacks, and the nearest example."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,29 +10,16 @@ import numpy as np
 from classifier.papers.similarity import topic_vector
 from classifier.topic.fitting import Fit
 from classifier.topic.fused import FusedTopic
-from classifier.topic.fusion import MIN_SAMPLE, Scale
-from classifier.topic.methods import METHODS, fit_method
+from classifier.topic.fusion import MIN_SAMPLE
 from classifier.words.batch import PageBatch
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.text import weighted_terms
-from classifier.words.values import Note, PageText, Verdict
+from classifier.words.values import PageText, Verdict
 from classifier.words.vectors import Vector, top, unit
 
 TERMS: Final = 15
 MISSING_TERMS: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class MethodPart:
-    """A method's score of a page."""
-
-    method: str
-    score: float
-    """In standard deviations from the sample's mean, comparable between methods."""
-    terms: tuple[tuple[str, float], ...]
-    """Terms in the page's favour, strongest first, with their parts of the score."""
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +39,6 @@ class TopicExplanation:
     views: tuple[tuple[str, float], ...]
     """For ``fused``, each view's part of the score before it is standardised; for every method, the
     shift by the user's corrections, if there are any."""
-    methods: tuple[MethodPart, ...]
-    """The other methods."""
     missing: tuple[tuple[str, float], ...]
     """Terms of the examples, the sentence and the key words that the page lacks, heaviest first, with their
     shares of the topic."""
@@ -68,10 +52,8 @@ class TopicExplanation:
         return max(0.0, self.threshold - self.standing)
 
 
-def explain_page(
-    page: PageText, method: str, evidence: Evidence, fit: Fit, *, by_method: bool
-) -> TopicExplanation:
-    """Explain one page; *by_method* fits every other method as well, which takes seconds."""
+def explain_page(page: PageText, evidence: Evidence, fit: Fit) -> TopicExplanation:
+    """Explain one page."""
     terms = weighted_terms(page)
     batch = PageBatch([terms], fit.setting.background, fit.setting.sample, [page.meaning])
     standing = float(fit.scores(batch)[0])
@@ -84,7 +66,6 @@ def explain_page(
         threshold_source=fit.decision.source,
         terms=tuple(scorer.terms(terms, TERMS)),
         views=tuple(_views(batch, fit)),
-        methods=tuple(_parts(batch, method, evidence, fit)) if by_method else (),
         missing=_missing(terms, evidence, fit),
         nearest=_nearest(batch, evidence, fit),
     )
@@ -95,19 +76,6 @@ def _views(batch: PageBatch, fit: Fit) -> list[tuple[str, float]]:
     if fit.corrections:
         views.append(("corrections", float(fit.corrections.shifts(batch)[0])))
     return views
-
-
-def _parts(batch: PageBatch, own: str, evidence: Evidence, fit: Fit) -> Sequence[MethodPart]:
-    parts = []
-    for name in METHODS:
-        if name in {own, "fused"}:
-            continue
-        fitted = fit_method(name, evidence, fit.setting)
-        scale = Scale.measured(fitted.scores(fit.setting.sample)[None, :])
-        score = float(scale.standardised(fitted.scores(batch)[None, :])[0, 0])
-        found = tuple(fitted.terms(batch.pages[0], TERMS))
-        parts.append(MethodPart(name, score, found, tuple(fitted.notes)))
-    return parts
 
 
 def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None, float] | None:

@@ -158,10 +158,9 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit, self.pages))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText, *, by_method: bool = True) -> TopicExplanation:
-        """Explain the judgement of a page, with the score of every other method, which is slow, if wanted."""
-        page = self.background.templates.without(page)
-        return explain_page(page, self.method, self.evidence, self.fit, by_method=by_method)
+    def explain(self, page: PageText) -> TopicExplanation:
+        """Explain the judgement of a page."""
+        return explain_page(self.background.templates.without(page), self.evidence, self.fit)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data with a checksum, without the background."""

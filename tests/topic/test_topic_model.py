@@ -48,7 +48,7 @@ def test_a_few_examples_tell_a_topic_from_all_others(count: int) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_ranks_the_topic_first(method: str) -> None:
-    model = learned(method=method)
+    model = learned(method=method, keywords=("striker", "goal", "referee"))
     own = model.judge_many(pages_of("football", 10, start=100))
     others = model.judge_many(pages_of("cooking", 10) + pages_of("music", 10))
     mean = sum(one.score for one in own) / len(own)
@@ -229,7 +229,7 @@ from classifier.words.values import PageText
 read = lambda name: json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())
 model = TopicModel.from_json(read("model"), background=Background.from_json(read("background")))
 page = PageText("u", title="Goalkeeper striker")
-model.explain(page, by_method=False)
+model.explain(page)
 print(model.judge(page).score, "logistic" in dict(model.fit.scorer.others), "sklearn" in sys.modules)
 """
     command = [sys.executable, "-c", program, str(tmp_path)]
@@ -291,13 +291,12 @@ def test_what_is_no_topic_is_refused(data: object) -> None:
         TopicModel.from_json(data, background=background())
 
 
-def test_an_explanation_says_what_each_method_saw_and_what_was_lacking() -> None:
+def test_an_explanation_says_what_was_lacking() -> None:
     model = learned()
     passed = model.explain(text_page("football", 50))
     failed = model.explain(text_page("cooking", 50))
     assert passed.needed == 0.0
     assert failed.needed == pytest.approx(failed.threshold - failed.standing)
-    assert {part.method for part in passed.methods} == set(METHODS) - {"fused"}
     assert {name for name, _ in passed.views} >= {"terms", "concepts"}
     assert {term for term, _ in failed.missing} & {"striker", "goal", "match", "refere", "leagu"}
 
