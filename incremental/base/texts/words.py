@@ -163,5 +163,5 @@ def _part(value: object, language: str) -> object:
     if isinstance(value, Text):
         return _render(value.key, value.values, language)
     if isinstance(value, tuple):
-        return "; ".join(str(_part(one, language)) for one in value)
+        return ("；" if language == "zh" else "; ").join(str(_part(one, language)) for one in value)
     return value

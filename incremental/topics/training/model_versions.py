@@ -36,8 +36,12 @@ class ModelVersion:
 def list_models(root: Path) -> list[ModelVersion]:
     """Return all versions, the shipped one first unless it was copied to the registry."""
     infos = ModelRegistry(root).models()
-    rows = [_row(info, "learned" if "update" in info.metrics else "added") for info in infos]
     shipped = load_default().model
+    origins = {shipped.version: "shipped"}
+    rows = [
+        _row(one, "learned" if "update" in one.metrics else origins.get(one.version, "added"))
+        for one in infos
+    ]
     if all(info.version != shipped.version for info in infos):
         in_use = not any(info.active for info in infos)
         first = ModelInfo(shipped.version, in_use, "", shipped.training, shipped.metrics)

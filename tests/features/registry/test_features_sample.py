@@ -184,6 +184,8 @@ def test_what_is_off_is_not_imported_and_has_no_command_page_or_channel(
     assert "No such command 'tally'" in hubwatch("tally").err
     assert "No such command 'mcp'" in hubwatch("mcp").err
     assert "tally" not in hubwatch("--help").out
+    (tmp_path / "hubwatch.toml").rename(tmp_path / "other.toml")
+    assert "No such command 'tally'" in hubwatch("-c", "other.toml", "tally").err
     off_names = ["sample", "discovery", "exchange", "messages", "page_watches"]
     off_names += ["watchdog", "completeness", "icons"]
     off = build_settings({"features": {"off": off_names}})
