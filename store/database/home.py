@@ -41,9 +41,10 @@ _OTHERS = 0o077
 BACKING_UP = "~backup-"
 RESTORING = "~restore-"
 _RANDOM = "?" * 8  # of tempfile.mkdtemp
-# In a work folder: what a backup writes, and what a restore unpacked and is about to put in place.
-HALF, UNPACKED = "half", "store"
-_WORK = frozenset((HALF, UNPACKED, DATABASE, *SIDE_FILES, *TREES))
+# In a work folder: what a backup writes, what a restore unpacks, and the same once it is checked and goes to
+# its place.
+HALF, UNPACKED, CHECKED = "half", "store", "checked"
+_WORK = frozenset((HALF, UNPACKED, CHECKED, DATABASE, *SIDE_FILES, *TREES))
 
 # Owner only.
 
@@ -184,9 +185,11 @@ def is_work_folder(path: Path) -> bool:
 
 
 def was_cut_off(home: Path) -> bool:
-    """Return whether a restore to *home* is not finished, so that pages and models there are of it."""
+    """Return whether a restore to *home* was putting it in place: pages and models there are its own."""
+    # The database goes last.
     return not (home / DATABASE).exists() and any(
-        map(is_work_folder, home.glob(f"{RESTORING}{_RANDOM}"))
+        is_work_folder(path.parents[1])
+        for path in home.glob(f"{RESTORING}{_RANDOM}/{CHECKED}/{DATABASE}")
     )
 
 
