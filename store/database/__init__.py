@@ -16,7 +16,7 @@ from peewee import Database, PeeweeException, SqliteDatabase
 
 from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
-from store.database.home import SETTINGS_NOTE, make_file, make_folder, remains, was_cut_off
+from store.database.home import lost, make_file, make_folder, was_cut_off
 from store.database.statements import run_sql
 from store.database.upgrades import upgrade
 from store.driver import load_driver
@@ -118,8 +118,7 @@ def _check_not_lost(path: Path) -> None:
     """Refuse to create a database where one was lost."""
     if was_cut_off(path.parent):
         raise StorePlaceError(f"a restore to {path.parent} was interrupted; run it again")
-    note = path.with_name(SETTINGS_NOTE)
-    if left := [*remains(path.parent), *([note] if note.exists() else ())]:
+    if left := lost(path.parent):
         names = ", ".join(one.name for one in left)
         raise StorePlaceError(
             f"{path} is missing, but a store was there: it left {names}; bring the database back, "

@@ -29,6 +29,16 @@ DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
 SETTINGS_NOTE = "settings.name"
+BODY = f"??/??/{32 * '?'}.{32 * '?'}"
+"""Pattern of a page's path below ``pages``."""
+# A folder of these names without such files is the user's.
+_SIGNS = (
+    *SIDE_FILES,
+    SETTINGS_NOTE,
+    f"pages/{BODY}",
+    "models/active.json",
+    "models/????-????????/manifest.json",
+)
 UPGRADE_COPY = "before-upgrade.sqlite"
 _KEY_BYTES = 32
 PACK_KEY = "pack.key"
@@ -127,8 +137,13 @@ def _tightened(path: Path) -> bool:
 
 
 def remains(home: Path) -> list[Path]:
-    """Return the trees and side files of a store in *home* whose database is missing."""
+    """Return what is called as the trees and side files of a store in *home*, whosever it is."""
     return [path for name in (*TREES, *SIDE_FILES) if (path := home / name).exists()]
+
+
+def lost(home: Path) -> list[Path]:
+    """Return what shows that there was a store in *home*, whose database is missing."""
+    return sorted({home / sign.split("/")[0] for sign in _SIGNS if any(home.glob(sign))})
 
 
 def file_id(path: Path) -> tuple[int, int]:
