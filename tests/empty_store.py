@@ -10,7 +10,7 @@ from incremental.settings import Settings
 from incremental.settings.storage import open_configured_store, store_address
 from store import Store, open_store
 from store.database import is_server
-from store.database.home import SETTINGS_NOTE, make_file, make_folder, remains
+from store.database.home import lost, make_file, make_folder
 
 
 @functools.cache
@@ -24,8 +24,7 @@ def _made() -> bytes:
 def put_empty_store(path: Path) -> None:
     """Put an empty store at *path* unless there is one, or was."""
     make_folder(path.parent)
-    gone = remains(path.parent) or path.with_name(SETTINGS_NOTE).exists()
-    if not path.exists() and not gone:
+    if not path.exists() and not lost(path.parent):
         make_file(path)
         path.write_bytes(_made())
 

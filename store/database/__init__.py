@@ -16,7 +16,7 @@ from peewee import Database, PeeweeException, SqliteDatabase
 
 from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
-from store.database.home import SETTINGS_NOTE, make_file, make_folder, remains, was_cut_off
+from store.database.home import lost, make_file, make_folder, was_cut_off
 from store.database.statements import run_sql
 from store.database.upgrades import upgrade
 from store.driver import load_driver
@@ -107,17 +107,18 @@ def _begin(path: Path) -> None:
     """Make the empty file *path* a database of ours."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         # Free pages can be returned while the file is in use. Only here: it takes effect on a file without
-        # tables, and writes to the file each time.
-        connection.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        # tables, and writes to the file each time. One transaction, so that the file is never another's.
+        connection.executescript(
+            f"BEGIN; PRAGMA auto_vacuum = {_INCREMENTAL};"
+            f"PRAGMA application_id = {APPLICATION_ID}; COMMIT"
+        )
 
 
 def _check_not_lost(path: Path) -> None:
     """Refuse to create a database where one was lost."""
     if was_cut_off(path.parent):
         raise StorePlaceError(f"a restore to {path.parent} was interrupted; run it again")
-    note = path.with_name(SETTINGS_NOTE)
-    if left := [*remains(path.parent), *([note] if note.exists() else ())]:
+    if left := lost(path.parent):
         names = ", ".join(one.name for one in left)
         raise StorePlaceError(
             f"{path} is missing, but a store was there: it left {names}; bring the database back, "
@@ -131,22 +132,31 @@ def check_sqlite(path: Path) -> bool:
     Costs the same for any size.
     """
     try:
-        with path.open("rb") as file:
-            start = file.read(_HEADER_BYTES)
-        if start and not start.startswith(_MAGIC):
-            raise StoreDamagedError(
-                f"{path} is not a database; choose another path or move it away"
-            )
-        # From the header: a connection might play back another program's journal.
-        if start and int.from_bytes(start[68:72]) != APPLICATION_ID:
-            raise StoreDamagedError(
-                f"{path} is a SQLite database of another program; choose another path"
-            )
-        if _is_cut(path, start):
+        header = _header(path)
+        if header and path.with_name(path.name + "-journal").exists():
+            # After a kill it undoes what the header says, the very first write as well.
+            with contextlib.closing(sqlite3.connect(read_address(path), uri=True)) as connection:
+                connection.execute("PRAGMA schema_version")
+            header = _header(path)
+        if _is_cut(path, header):
             raise StoreDamagedError(f"{path} is cut off; restore a backup or move it away")
     except OSError as error:
         raise of_file(error, f"{path} cannot be read") from error
-    return bool(start)
+    return bool(header)
+
+
+def _header(path: Path) -> bytes:
+    """Return the header of a Hubwatch database; empty if the file is."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    if header and not header.startswith(_MAGIC):
+        raise StoreDamagedError(f"{path} is not a database; choose another path or move it away")
+    # Not from a connection, which might play back another program's journal.
+    if header and int.from_bytes(header[68:72]) != APPLICATION_ID:
+        raise StoreDamagedError(
+            f"{path} is a SQLite database of another program; choose another path"
+        )
+    return header
 
 
 def _is_cut(path: Path, header: bytes) -> bool:

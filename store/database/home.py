@@ -29,6 +29,16 @@ DATABASE = "hubwatch.sqlite"
 SIDE_FILES = tuple(f"{DATABASE}{ending}" for ending in ("-wal", "-shm", "-journal"))
 TREES = ("models", "pages")
 SETTINGS_NOTE = "settings.name"
+BODY = f"??/??/{32 * '?'}.{32 * '?'}"
+"""Pattern of a page's path below ``pages``."""
+# A folder of these names without such files is the user's.
+_SIGNS = (
+    *SIDE_FILES,
+    SETTINGS_NOTE,
+    f"pages/{BODY}",
+    "models/active.json",
+    "models/????-????????/manifest.json",
+)
 UPGRADE_COPY = "before-upgrade.sqlite"
 _KEY_BYTES = 32
 PACK_KEY = "pack.key"
@@ -41,9 +51,11 @@ _OTHERS = 0o077
 BACKING_UP = "~backup-"
 RESTORING = "~restore-"
 _RANDOM = "?" * 8  # of tempfile.mkdtemp
-# In a work folder: what a backup writes, and what a restore unpacked and is about to put in place.
-HALF, UNPACKED = "half", "store"
-_WORK = frozenset((HALF, UNPACKED, DATABASE, *SIDE_FILES, *TREES))
+_EMPTY_SECONDS = 60
+# In a work folder: what a backup writes, what a restore unpacks, and the same once it is checked and goes to
+# its place.
+HALF, UNPACKED, CHECKED = "half", "store", "checked"
+_WORK = frozenset((HALF, UNPACKED, CHECKED, DATABASE, *SIDE_FILES, *TREES))
 
 # Owner only.
 
@@ -126,8 +138,13 @@ def _tightened(path: Path) -> bool:
 
 
 def remains(home: Path) -> list[Path]:
-    """Return the trees and side files of a store in *home* whose database is missing."""
+    """Return what is called as the trees and side files of a store in *home*, whosever it is."""
     return [path for name in (*TREES, *SIDE_FILES) if (path := home / name).exists()]
+
+
+def lost(home: Path) -> list[Path]:
+    """Return what shows that there was a store in *home*, whose database is missing."""
+    return sorted({home / sign.split("/")[0] for sign in _SIGNS if any(home.glob(sign))})
 
 
 def file_id(path: Path) -> tuple[int, int]:
@@ -161,8 +178,8 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
 def remove_abandoned(parent: Path, prefix: str) -> int:
     """Remove folders left by killed runs in *parent*; return their number.
 
-    A folder that holds anything we do not write stays, whatever its name. So does an empty one: it may have
-    been made a moment ago.
+    A folder that holds anything we do not write stays, whatever its name. So does an empty one of the last
+    minute: it may have been made a moment ago, and is not locked yet.
     """
     count = 0
     for folder in sorted(parent.glob(f"{prefix}{_RANDOM}")):
@@ -176,17 +193,25 @@ def remove_abandoned(parent: Path, prefix: str) -> int:
 
 
 def is_work_folder(path: Path) -> bool:
-    """Return whether *path* holds something, and nothing but what a backup or restore writes."""
+    """Return whether *path* holds nothing but what a backup or restore writes; if empty, for a minute."""
     if path.is_symlink() or not path.is_dir():
         return False
     names = {entry.name for entry in path.iterdir()}
-    return bool(names) and names <= _WORK
+    return names <= _WORK if names else _age_seconds(path) > _EMPTY_SECONDS
+
+
+def _age_seconds(folder: Path) -> float:
+    """Return how long ago *folder* changed, by the clock of its file system."""
+    with tempfile.TemporaryFile(dir=folder.parent) as made_now:
+        return os.fstat(made_now.fileno()).st_mtime - folder.stat().st_mtime
 
 
 def was_cut_off(home: Path) -> bool:
-    """Return whether a restore to *home* is not finished, so that pages and models there are of it."""
+    """Return whether a restore to *home* was putting it in place: pages and models there are its own."""
+    # The database goes last.
     return not (home / DATABASE).exists() and any(
-        map(is_work_folder, home.glob(f"{RESTORING}{_RANDOM}"))
+        is_work_folder(path.parents[1])
+        for path in home.glob(f"{RESTORING}{_RANDOM}/{CHECKED}/{DATABASE}")
     )
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from store.database.failures import of_file
-from store.database.home import make_folder
+from store.database.home import BODY, make_folder
 
 _LEVELS = 2
 _PROBE_BYTES = 65_536
@@ -164,8 +164,10 @@ class PageCache:
             (self.folder / path).unlink(missing_ok=True)
 
     def _files(self) -> Iterator[CachedFile]:
-        # Temporary files of killed processes age like the rest.
-        for path in self.folder.glob("*/*/*"):
+        # Temporary files of killed processes age like the rest; what else is there is the user's.
+        for path in self.folder.glob("??/??/*"):
+            if not (path.name.startswith("~") or path.match(BODY)):
+                continue
             with contextlib.suppress(FileNotFoundError):  # forgotten meanwhile
                 stat = path.stat()
                 name = path.relative_to(self.folder).as_posix()

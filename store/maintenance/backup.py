@@ -31,6 +31,7 @@ from peewee import SqliteDatabase
 from store.database import read_address
 from store.database.home import (
     BACKING_UP,
+    CHECKED,
     DATABASE,
     FILE_MODE,
     HALF,
@@ -236,12 +237,15 @@ def restore(
         _check_target(home)
         make_folder(home)
         with workplace(home, RESTORING) as folder:
-            # Marks trees as ours before the folder of the killed restore that put them there is gone.
-            make_folder(folder / UNPACKED)
+            # Before the folder of the killed restore is gone, which tells that they are its own.
+            for name in TREES:
+                if (home / name).exists():
+                    os.replace(home / name, folder / name)  # noqa: PTH105 - atomic by contract
             remove_abandoned(home, RESTORING)
             report = _unpack(source, folder / UNPACKED, progress)
             database = folder / UNPACKED / DATABASE
             report = replace(report, removed=make_harmless(database, keep_all=keep_all))
+            _check_target(home)  # again: unpacking takes long
             _put(folder, home)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise StoreDamagedError(f"{source} is damaged or not a backup: {error}") from error
@@ -258,8 +262,9 @@ def restore(
 def _check_target(home: Path) -> None:
     if (home / DATABASE).exists():
         raise StoreError(f"{home} holds a store already; move it away or restore to another folder")
-    if not was_cut_off(home) and (left := remains(home)):
-        names = ", ".join(path.name for path in left)
+    killed = TREES if was_cut_off(home) else ()
+    if left := [path.name for path in remains(home) if path.name not in killed]:
+        names = ", ".join(left)
         raise StorePlaceError(
             f"{home} holds {names}, as a store has them; move them away or restore to another folder"
         )
@@ -319,10 +324,9 @@ def _extract(archive: tarfile.TarFile, info: tarfile.TarInfo, target: Path) -> d
 
 
 def _put(folder: Path, home: Path) -> None:
-    """Move the members into place; those of a killed restore are removed with the work folder."""
+    """Move the members into place."""
+    os.replace(folder / UNPACKED, folder / CHECKED)  # noqa: PTH105 - atomic by contract
     # The database last: without it there is no store.
     for name in (*TREES, DATABASE):
-        if name in TREES and (home / name).exists():
-            os.replace(home / name, folder / name)  # noqa: PTH105 - atomic by contract
-        if (folder / UNPACKED / name).exists():
-            os.replace(folder / UNPACKED / name, home / name)  # noqa: PTH105 - likewise
+        if (folder / CHECKED / name).exists():
+            os.replace(folder / CHECKED / name, home / name)  # noqa: PTH105 - likewise

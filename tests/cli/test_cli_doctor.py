@@ -23,6 +23,7 @@ from incremental.base.findings import Verdict
 from incremental.fetch.status import FetchStatus, Response
 from incremental.interfaces.cli.doctor import network_finding
 from store.database.upgrades import known_migrations
+from store.files.page_cache import PageCache
 
 ROOT = Path(__file__).parents[2]
 CONFIG = '[fetch]\ncontact = "me@example.org"\n[web]\nenabled = false\n'
@@ -304,7 +305,7 @@ def test_a_database_of_another_program(hubwatch: Run, tmp_path: Path) -> None:
 
 
 def test_pages_without_their_database(hubwatch: Run, home: Path) -> None:
-    (home / "pages").mkdir(exist_ok=True)
+    PageCache(home / "pages", quota_bytes=99).put("https://news.example/", b"body")
     (home / "hubwatch.sqlite").unlink()
     done = hubwatch("doctor", "--offline", "--json")
     assert (done.code, "no database" in only(done, "problem")["says"]) == (1, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 
@@ -57,7 +58,9 @@ def test_a_replaced_database_is_noticed(home: Path) -> None:
     [
         ("settings.name", "/srv/hubwatch.toml\n"),
         ("hubwatch.sqlite-wal", "x"),
-        ("models/0004/manifest.json", MODEL),
+        ("hubwatch.sqlite-journal", "x"),
+        ("models/0004-abcdef01/manifest.json", MODEL),
+        ("models/active.json", "{}"),
         (f"pages/ab/cd/abcd{28 * '0'}.{32 * '1'}", "x"),
     ],
 )
@@ -73,11 +76,26 @@ def test_a_missing_database_is_not_made_anew_without_being_asked(
     opened(home).close()
 
 
-@pytest.mark.parametrize("name", ["crawler.lock", "hubwatch.toml", "letter.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "crawler.lock",
+        "hubwatch.toml",
+        "letter.txt",
+        "pages",
+        "models",
+        "pages/ab/cd/thesis.txt",
+        "models/castle/0001.stl",
+    ],
+)
 def test_what_is_there_before_the_first_store_is_no_trace(home: Path, name: str) -> None:
-    home.mkdir(exist_ok=True)
-    (home / name).touch()
-    opened(home).close()
+    """A folder called like one of the store's is its user's, unless it holds the store's files."""
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch() if "." in name else path.mkdir()
+    with opened(home) as store:
+        assert store.cache.prune(older_than=math.inf) == 0
+    assert path.exists()
 
 
 def test_commands_refuse_and_the_named_way_out_works(hubwatch: Run, tmp_path: Path) -> None:

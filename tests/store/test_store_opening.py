@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from stories import START, write_store
 
 from store import Store, open_store
-from store.database import open_database
+from store.database import APPLICATION_ID, open_database
 from store.database.addresses import without_password, without_secrets
 from store.errors import StoreDamagedError, StoreError, StoreTooNewError
 from store.maintenance.backup import back_up
@@ -178,6 +179,26 @@ def test_a_transaction_that_was_cut_off_is_rolled_back_at_the_next_start(tmp_pat
     back_up(tmp_path, tmp_path / "b.tar.gz")
 
 
+def journal_of_the_first_write() -> bytes:
+    """As https://www.sqlite.org/fileformat2.html#the_rollback_journal has it: before, there were no pages."""
+    header = struct.pack(">8sIIIII", bytes.fromhex("d9d505f920a163d7"), 0, 0xA7FC4E23, 0, 512, 4096)
+    return header.ljust(512, b"\0")
+
+
+def test_a_first_start_that_was_cut_off_is_begun_again(tmp_path: Path) -> None:
+    """Killed after the first write to the file, before its journal was gone: nothing was there before."""
+    path = tmp_path / "hubwatch.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    path.with_name("hubwatch.sqlite-journal").write_bytes(journal_of_the_first_write())
+    for number in range(2):
+        with open_store(str(path), cache_folder=tmp_path) as store:
+            assert len(store.read.sites()) == number
+            store.write.add_site(f"https://{number}.example/", "x", now=START)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+
+
 def test_the_journal_of_another_program_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "hubwatch.sqlite"
     connection = sqlite3.connect(path)
@@ -231,7 +252,7 @@ from store.driver import put_off_driver
 put_off_driver()
 import peewee
 assert "psycopg" not in sys.modules and peewee.psycopg is None
-from store.database import open_database
+from store.database import APPLICATION_ID, open_database
 open_database("postgresql://127.0.0.1:1/news")
 """
     done = subprocess.run(

@@ -46,7 +46,7 @@ from incremental.settings import Settings
 from incremental.settings.storage import same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_finding
 from incremental.visit.rendering.browser import browser_finding
-from store.database.home import is_open_to_others, remains
+from store.database.home import is_open_to_others, lost
 from store.errors import StoreDamagedError, StoreError, StoreLockedError, StoreTooNewError
 from store.maintenance.inspection import Inspection, inspected
 
@@ -145,7 +145,7 @@ def _of_files(home: Path, file: Path | None) -> Iterator[Finding]:
 def _of_store(store: Inspection | None, home: Path, *, check: bool) -> Finding:
     """Check the store's version and, on demand, all that it holds; None = there is none."""
     if store is None:
-        if left := remains(home):
+        if left := lost(home):
             says = f"there is no database; {', '.join(map(str, left[:3]))} of one is left"
             way_out = (
                 "bring it back, restore a backup, or move these away to begin with an empty one"

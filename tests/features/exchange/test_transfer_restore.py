@@ -234,17 +234,65 @@ def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
     backup: Path, tmp_path: Path, killed: Killed
 ) -> None:
     home = tmp_path / "home"
-    cut_off = False
-    for after in range(15, 90):
+    killed_in_between(killed, backup, home, "pages")
+    with pytest.raises(StoreError, match="run it again"):
+        opened(home)
+    assert not (home / DATABASE).exists()
+
+
+def killed_in_between(killed: Killed, backup: Path, home: Path, found: str) -> None:
+    """Kill a restore when *found*, a pattern in *home*, is there but the database is not."""
+    for after in range(3, 90):
         shutil.rmtree(home, ignore_errors=True)
         killed(after, "restore", backup, home)
-        if (home / "pages").exists() and not (home / DATABASE).exists():
-            cut_off = True
-            with pytest.raises(StoreError, match="run it again"):
-                opened(home)
-            assert not (home / DATABASE).exists()
-            break
-    assert cut_off
+        if any(home.glob(found)) and not (home / DATABASE).exists():
+            return
+    pytest.fail(f"no {found}")
+
+
+@pytest.mark.parametrize("name", ["pages/thesis.txt", "models/castle.stl"])
+def test_what_came_after_a_restore_that_was_killed_while_it_unpacked_is_left(
+    backup: Path, tmp_path: Path, killed: Killed, name: str
+) -> None:
+    """It had put nothing in place yet."""
+    home = tmp_path / "home"
+    killed_in_between(killed, backup, home, f"~restore-*/store/{DATABASE}")
+    (home / name).parent.mkdir()
+    (home / name).write_text("mine")
+    with pytest.raises(StorePlaceError, match="move them away"):
+        restore(backup, home)
+    assert (home / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", [f"{DATABASE}-wal", f"{DATABASE}-journal"])
+def test_a_log_that_came_after_a_killed_restore_is_another_stores(
+    backup: Path, tmp_path: Path, killed: Killed, name: str
+) -> None:
+    """A restore has none while there is no database."""
+    home = tmp_path / "home"
+    killed_in_between(killed, backup, home, "pages")
+    (home / name).write_text("mine")
+    with pytest.raises(StorePlaceError, match=f"holds {name}, "):
+        restore(backup, home)
+    assert (home / name).read_text() == "mine"
+    (home / name).unlink()
+    restore(backup, home)
+    assert is_whole(home)
+
+
+def test_a_store_that_was_begun_while_a_restore_unpacked_is_left(
+    backup: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+
+    def begin(done: int, _: int) -> None:
+        if done == 1:
+            fill(home)
+
+    with pytest.raises(StoreError, match="holds a store already"):
+        restore(backup, home, progress=begin)
+    assert is_whole(home)
+    assert not list(home.glob("~*"))
 
 
 def test_a_backup_that_is_killed_leaves_nothing_for_long(
@@ -259,9 +307,23 @@ def test_a_backup_that_is_killed_leaves_nothing_for_long(
     assert len(list(target.glob("~backup-*"))) >= 1
     (target / "~backup-mine1234").mkdir()
     (target / "~backup-mine1234" / "letter.txt").write_text("mine")
+    for folder in target.glob("~*"):
+        os.utime(folder, (1_000, 1_000))
     back_up(home, target / "b.tar.gz")
-    filled = [path.name for path in target.glob("~*") if any(path.iterdir())]
-    assert filled == ["~backup-mine1234"]
+    assert [path.name for path in target.glob("~*")] == ["~backup-mine1234"]
+
+
+@pytest.mark.parametrize(("minutes", "swept"), [(0, 0), (2, 1)])
+def test_an_empty_one_may_have_been_made_a_moment_ago(
+    tmp_path: Path, minutes: int, swept: int
+) -> None:
+    """By one that has not locked it yet."""
+    folder = tmp_path / "~restore-abcdefgh"
+    folder.mkdir()
+    made = folder.stat().st_mtime - 60 * minutes
+    os.utime(folder, (made, made))
+    assert remove_abandoned(tmp_path, "~restore-") == swept
+    assert folder.exists() == (swept == 0)
 
 
 def test_one_that_is_at_work_is_not_swept_up(tmp_path: Path) -> None:
