@@ -52,7 +52,11 @@ def test_commands_api_exports_and_hooks_give_the_same_object(judged: Served, hub
 
 @pytest.mark.usefixtures("judged")
 def test_tables_have_the_same_columns(hubwatch: Run) -> None:
-    for command in (("new", "--format", "csv"), ("export",), ("new", "--backfills", "--format", "csv")):
+    for command in (
+        ("new", "--format", "csv"),
+        ("export",),
+        ("new", "--backfills", "--format", "csv"),
+    ):
         table = csv.DictReader(io.StringIO(hubwatch(*command).out))
         rows = list(table)
         assert set(table.fieldnames or ()) == COLUMNS
