@@ -140,7 +140,8 @@ class ModelRegistry:
             return _Pointer(newest_version(self.root), [])
         except (OSError, ValueError, RecursionError) as error:
             raise ModelError(self.root, f"{_POINTER} is damaged ({error}); remove it") from error
-        if not all(map(is_version, filter(None, [pointer.active, *pointer.previous]))):
+        names = [name for name in (pointer.active, *pointer.previous) if name is not None]
+        if not all(map(is_version, names)):
             raise ModelError(self.root, f"{_POINTER} names an invalid version; remove it")
         return pointer
 

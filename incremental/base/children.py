@@ -6,7 +6,7 @@
            ◄── messages ──
     watch: time and memory               beyond a bound it is killed, with all that it has started
 
-    pool: lent -> asked -> given back    one that ended or is worn is followed by another
+    pool: lent -> asked -> given back    one that ended or is worn is followed by another, which is lent last
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class ProcessPool(Generic[P]):
         self._start, self._is_worn, self._idle_seconds = start, is_worn, idle_seconds
         self._lock = Lock()
         self.closed = False
-        self._free: LifoQueue[_Place[P]] = LifoQueue()
+        self._free = _Free[P]()
         self._places: list[_Place[P]] = [_Place() for _ in range(places)]
         for place in self._places:
             self._give_back(place)
@@ -274,7 +274,8 @@ class ProcessPool(Generic[P]):
 
     def _prepare(self, place: _Place[P]) -> None:
         process = place.process
-        if process is not None and (not process.alive or self._is_worn(process)):
+        place.warm = process is not None and process.alive and not self._is_worn(process)
+        if not place.warm:
             place.close()
         if self._idle_seconds is not None:
             place.timer = Timer(self._idle_seconds, self._end_idle, [place])
@@ -296,6 +297,8 @@ class _Place(Generic[P]):
     def __init__(self) -> None:
         self.process: P | None = None
         self.timer: Timer | None = None
+        self.warm = False
+        """Whether it has worked already; else it may take a second to be ready."""
 
     def stop_timer(self) -> None:
         if self.timer is not None:
@@ -306,6 +309,13 @@ class _Place(Generic[P]):
         if self.process is not None:
             self.process.close()
             self.process = None
+
+
+class _Free(LifoQueue[_Place[P]]):
+    """Places to lend: the one that worked last first, those whose process is new after all others."""
+
+    def _put(self, item: _Place[P]) -> None:
+        self.queue.insert(len(self.queue) if item.warm else 0, item)
 
 
 def plain_environment(*further: str) -> dict[str, str]:

@@ -14,6 +14,8 @@ from typing import Any
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts
 
 MOST_STATES = 20
+_MOST_PARTS = 200_000
+_MOST_DEPTH = 60
 
 # window.__STATE__ = {...}, self["__DATA__"] = JSON.parse("..."), var initialData = {...}
 _ASSIGNED = re.compile(
@@ -42,8 +44,38 @@ def states(scripts: Scripts) -> Iterator[tuple[str, Any]]:
 
 
 def _values(data: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Any]]:
-    values = ((name, read_json(text)) for name, text in data)
+    read = ((name, read_json(text)) for name, text in data)
+    values = ((name, _whole(value) if name == "__NUXT_DATA__" else value) for name, value in read)
     return (found for found in values if found[1] is not None)
+
+
+def _whole(parts: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    """Return the value that Nuxt 3 writes as a list of parts that name each other by place."""
+    left = _MOST_PARTS if isinstance(parts, list) else 0
+
+    def part(place: Any, depth: int) -> Any:  # noqa: ANN401 - likewise
+        nonlocal left
+        left -= 1
+        # A place below 0 stands for what JSON lacks.
+        if (
+            left < 0
+            or depth > _MOST_DEPTH
+            or type(place) is not int
+            or place not in range(len(parts))
+        ):
+            return None
+        one = parts[place]
+        if isinstance(one, dict):
+            return {key: part(inner, depth + 1) for key, inner in one.items()}
+        if not isinstance(one, list):
+            return one
+        if not one or not isinstance(one[0], str):
+            return [part(inner, depth + 1) for inner in one]
+        # Its kind, then its text (of dates) or place.
+        inner = one[1] if len(one) > 1 else None
+        return inner if one[0] == "Date" else part(inner, depth + 1)
+
+    return part(0, 0)
 
 
 def _assigned(code: str) -> Iterator[tuple[str, Any]]:

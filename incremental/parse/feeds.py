@@ -39,20 +39,23 @@ def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
         kind=PageKind.FEED,
         title=plain(string(feed, "title"), _MAX_TITLE_CHARS),
         language=language_code(string(feed, "language")),
-        links=_links(list(map(_entry, items[: limits.max_feed_entries])), resolver),
+        links=_links(
+            [_entry(item, resolver) for item in items[: limits.max_feed_entries]], resolver
+        ),
         next_url=resolver.resolve(string(feed, "next_url")),
         home_url=resolver.resolve(string(feed, "home_page_url")),
         truncated=len(items) > limits.max_feed_entries,
     )
 
 
-def _entry(item: Any) -> dict[str, Any]:  # noqa: ANN401 - a value of JSON
+def _entry(item: Any, resolver: Resolver) -> dict[str, Any]:  # noqa: ANN401 - a value of JSON
     """Return an item under the names that feedparser gives to those of other feeds."""
     if not isinstance(item, dict):
         return {}
+    addresses = (string(item, key) for key in ("url", "external_url"))
     return {
         "id": string(item, "id"),
-        "link": string(item, "url") or string(item, "external_url"),
+        "link": next(filter(resolver.resolve, addresses), ""),
         "title": string(item, "title"),
         "summary": next(filter(None, (string(item, key) for key in _SUMMARIES)), ""),
         "published": string(item, "date_published"),

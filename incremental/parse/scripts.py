@@ -55,7 +55,7 @@ def read_scripts(text: str) -> Scripts:
     # What follows </html> is beside it in the tree.
     root.extend(list(root.itersiblings()))
     scripts = sum(_keep(script, found) for script in root.iter("script"))
-    noscript = " ".join(text for one in root.iter("noscript") for text in one.itertext())
+    noscript = _noscript(root)
     etree.strip_elements(root, *_HIDDEN, with_tail=False)
     mounts = (one for one in root.iter("*") if is_mount(one.get("id", "")) or is_mount(one.tag))
     found.outline = Outline(
@@ -64,7 +64,7 @@ def read_scripts(text: str) -> Scripts:
         scripts=scripts,
         script_files=len(found.files),
         mount=any(map(_is_empty, islice(mounts, _MOST_MOUNTS))),
-        noscript=fold(noscript, _MOST_NOSCRIPT_CHARS),
+        noscript=noscript,
     )
     return found
 
@@ -82,6 +82,15 @@ def _keep(script: Any, found: Scripts) -> bool:  # noqa: ANN401 - lxml is untype
     elif text.strip() and len(found.code) < MOST_SCRIPTS:
         found.code.append(text)
     return True
+
+
+def _noscript(root: Any) -> str:  # noqa: ANN401 - likewise
+    """Return the beginning of what is said to readers without scripts."""
+    # Broken pages nest it thousands of times: the outermost has the text of all that are within.
+    some = islice(root.iter("noscript"), _MOST_NOSCRIPT_CHARS)
+    outer = (one for one in some if next(one.iterancestors("noscript"), None) is None)
+    texts = (fold(text, _MOST_NOSCRIPT_CHARS) for one in outer for text in one.itertext())
+    return fold(" ".join(islice(texts, _MOST_NOSCRIPT_CHARS)), _MOST_NOSCRIPT_CHARS)
 
 
 def _links(element: Any) -> Iterator[str]:  # noqa: ANN401 - likewise

@@ -143,7 +143,12 @@ def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, 
     # What says which features are off comes first.
     for key in sorted(given - {f"{ENVIRONMENT_PREFIX}CONFIG"}, key=lambda key: "_OFF" not in key):
         said = key.removeprefix(ENVIRONMENT_PREFIX).lower()
-        section = _begins(said, core) or _begins(said, entries())
+        section = _begins(said, core)
+        if said.removeprefix(f"{section}_") not in getattr(
+            core.get(section), "__struct_fields__", ()
+        ):
+            # Looked for here alone, which takes a while; store_extra is not a setting of store.
+            section = _begins(said, [*core, *entries()])
         kind = core.get(section) or found(_off(tree)).section(section)
         name = said.removeprefix(f"{section}_")
         if section and kind is None:

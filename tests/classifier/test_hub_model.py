@@ -169,8 +169,11 @@ def test_a_damaged_version_is_listed_with_its_problem(folder: Path) -> None:
         ModelRegistry(folder.parent).use("m")
 
 
-def test_a_damaged_pointer_says_what_to_do(folder: Path) -> None:
-    (folder.parent / "active.json").write_text("{")
+@pytest.mark.parametrize(
+    "pointer", ["{", '{"active": "", "previous": []}', '{"active": null, "previous": [""]}']
+)
+def test_a_damaged_pointer_says_what_to_do(folder: Path, pointer: str) -> None:
+    (folder.parent / "active.json").write_text(pointer)
     with pytest.raises(ModelError, match="remove it"):
         ModelRegistry(folder.parent).active()
 

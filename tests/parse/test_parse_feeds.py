@@ -299,6 +299,18 @@ def test_json_feed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "other",
+    [{"external_url": "https://other.example/3"}, {"id": "https://other.example/3"}],
+)
+def test_an_entry_in_json_whose_address_is_none_has_the_next_that_it_names(
+    other: dict[str, str],
+) -> None:
+    feed = {"version": "x", "items": [{"url": "javascript:1", "title": "T", **other}]}
+    (link,) = read(json.dumps(feed)).links
+    assert (link.url, link.anchor) == ("https://other.example/3", "T")
+
+
 def test_a_long_json_feed_is_cut() -> None:
     feed = json.dumps({"version": "x", "items": [{"url": f"/{number}"} for number in range(9)]})
     page = read(feed, limits=ParseLimits(max_feed_entries=4))

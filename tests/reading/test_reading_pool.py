@@ -212,6 +212,18 @@ def test_a_worn_reader_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         wait_until_gone(first)
 
 
+def test_a_reader_that_has_just_begun_is_asked_after_those_that_are_ready() -> None:
+    with ReaderPool(2, LIMITS, pages_each=3) as pool:
+        first = set(pool.pids)
+        while set(pool.pids) == first:
+            assert pool.read(EVERYTHING) == read_body(EVERYTHING)
+        with pool.lent() as ready, pool.lent() as new:
+            assert ready is not None
+            assert new is not None
+            assert ready.pid in first
+            assert new.pid not in first
+
+
 def test_a_reader_that_cannot_start_is_said_of_the_page() -> None:
     with ReaderPool(1, LIMITS, program="incremental.sandbox.missing") as pool:
         status, detail = unread(pool.read(EVERYTHING))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -196,3 +197,20 @@ def test_states_survive_as_json() -> None:
     assert HubState.from_text(hub.to_text()) == hub
     assert SiteState.from_text(site.to_text()[:-1] + ',"from_a_later_version":1}') == site
     assert HubState().to_text() == "{}"
+
+
+def test_equal_lists_of_other_numbers_are_written_as_their_field_has_them() -> None:
+    hub, site = HubState(hours=(1.0, 2.0)), SiteState(overflowed=(1, 2))
+    assert HubState.from_text(hub.to_text()) == hub
+    assert SiteState.from_text(site.to_text()) == site
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_no_state_is_written_that_could_not_be_read(number: float) -> None:
+    for state in (
+        HubState(interval=number),
+        HubState(hours=(number,)),
+        HubState(overlaps={"b": [number]}),
+    ):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            state.to_text()

@@ -132,6 +132,49 @@ def test_a_state_in_the_page_holds_the_list(page: str) -> None:
     assert behind.links[0].published_at == 1716854400.0
 
 
+def nuxt(*parts: object) -> str:
+    """Return a page whose state Nuxt 3 wrote."""
+    data = json.dumps(parts)
+    state = f'<script type="application/json" id="__NUXT_DATA__">{data}</script>'
+    return shells.shell(state + '<script type="module" src="/_nuxt/entry.js"></script>')
+
+
+def test_a_state_in_parts_is_put_together() -> None:
+    entries = [{"path": 5 * n + 7, "title": 5 * n + 8, "date": 5 * n + 9} for n in range(3)]
+    places = [5 * n + 6 for n in range(3)]
+    parts: list[object] = [
+        ["ShallowReactive", 1],
+        {"data": 2},
+        ["Reactive", 3],
+        {"rows": 4},
+        places,
+    ]
+    for n, entry in enumerate(entries):
+        parts += [-1, entry, f"/n/{n}", f"{LONG} {n}", ["Date", f"2024-05-0{n + 1}T10:00:00Z"]]
+    behind = behind_page(nuxt(*parts), URL)
+    assert behind is not None
+    assert [link.url for link in behind.links] == [f"https://news.example/n/{n}" for n in range(3)]
+    assert [link.anchor for link in behind.links] == [f"{LONG} {n}" for n in range(3)]
+    assert None not in [link.published_at for link in behind.links]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (),
+        ([0, 0],),
+        ({"a": 0, "b": True, "c": 1.0, "d": -1, "e": 9, "f": "0"},),
+        (["Ref"],),
+        (["Ref", 0],),
+        (*([n + 1] * 9 for n in range(59)), "x"),
+    ],
+)
+def test_a_state_whose_parts_name_themselves_or_nothing_is_read_to_an_end(
+    parts: tuple[object, ...],
+) -> None:
+    assert len(list(states(read_scripts(nuxt(*parts))))) <= 1
+
+
 def test_a_state_may_be_written_as_a_string() -> None:
     text = json.dumps(json.dumps({"rows": shells.ITEMS}))
     page = shells.shell(f"<script>self['__DATA__'] = JSON.parse({text});</script>")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 import shells
 from hypothesis import given
@@ -52,6 +54,18 @@ def test_reading_says_what_lies_behind_on_request_alone() -> None:
     assert asked.behind is not None
     assert asked.behind.files == ("https://news.example/static/js/main.8f3c21.js",)
     assert read_body(Body("https://news.example/", content, "text/html")).behind is None
+
+
+def test_a_page_that_nests_noscript_costs_little_memory() -> None:
+    page = "<noscript>" * 2_000 + "Switch scripts on. " * 4_000
+    tracemalloc.start()
+    try:
+        outline = read_scripts(page).outline
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert outline.noscript.startswith("Switch scripts on.")
+    assert most < 5_000_000
 
 
 @given(st.text(alphabet='<>/ad="ivscript noscript{}[];=windowJSON.parse()', max_size=400))

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -49,6 +50,12 @@ MAX_ENTRIES = 20_000
 _URL_COLUMNS = ("url", "link", "address", "xmlurl", "网址")
 _NAME_COLUMNS = ("name", "title", "名称")
 _FOLDER_COLUMNS = ("folder", "folders", "category", "tag", "tags", "文件夹")
+# An address that more columns follow. Commas and semicolons may be part of its path: "/a,b.html".
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_COLUMNS = re.compile(
+    r"https?://(?:[^/\s]*[,;]|\S*?(?:\t|/[,;]|[,;](?=[\s\"]|$|https?://)|;(?![\w.-]+=)))",
+    re.IGNORECASE,
+)
 _MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
@@ -128,6 +135,8 @@ def recognised(text: str) -> str:
     if "<opml" in start.lower():
         return "opml"
     first = start.partition("\n")[0].strip()
+    if _ADDRESS.match(first):
+        return "csv" if _COLUMNS.match(first) else "urls"
     if any(sign in first for sign in ",;\t") or first.lower() in _URL_COLUMNS:
         return "csv"
     return "urls"

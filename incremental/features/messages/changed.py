@@ -15,7 +15,7 @@ from dataclasses import replace
 from incremental.features.messages.settings import ChannelSettings
 from store import Store
 from store.page_watches import WatchRow
-from store.search.words import occurrences, read_word
+from store.search.words import folded, occurrences, read_word
 from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 _MOST = 200
@@ -42,7 +42,7 @@ def wants(
 
 def says(text: str, wanted: str) -> bool:
     """Whether a text has a word or phrase, as the search for announced pages reads it."""
-    phrases = read_word(wanted)
+    phrases, text = read_word(wanted), folded(text)
     return bool(phrases) and all(any(occurrences(text, [phrase])) for phrase in phrases)
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from incremental.base.errors import InputError
 from incremental.base.scope import Reach
 from incremental.base.tagging import is_named
+from incremental.base.urls import normalize
 from incremental.features.exchange.adding import Imported, import_all
 from incremental.features.exchange.lists import ReadList, Wanted, read_list
 from incremental.features.exchange.writing import write_sites
@@ -56,6 +57,33 @@ def test_a_table_of_one_column_is_known_by_its_header() -> None:
 def test_a_table_without_a_header_is_read_too() -> None:
     found = read_list(b"A,https://a.example/\nB,https://b.example/\n")
     assert len(found.wanted) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://x.example/a,b.html",
+        "HTTP://x.example/0,1518,99,00.html",
+        "https://x.example/a;id=5",
+    ],
+)
+def test_addresses_with_commas_and_semicolons_are_watched_whole(address: str) -> None:
+    found = read_list(f"{address}  mine, and yours\nhttps://y.example/1,2.html\n".encode())
+    assert found.format == "urls"
+    assert [one.url for one in found.wanted] == [normalize(address), "https://y.example/1,2.html"]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        *(", Old news", "/, Old news", "/,Old news", ",News", "/old, News", '/old,"News, old"'),
+        *("/;News", "/old;News", "/old\tNews", "/old,https://a.example/feed", "/old,"),
+    ],
+)
+def test_a_table_may_begin_with_an_address(rest: str) -> None:
+    found = read_list(f"https://a.example{rest}\n".encode())
+    assert found.format == "csv"
+    assert found.wanted[0].url in ("https://a.example/", "https://a.example/old")
 
 
 ENCODINGS = {

@@ -109,6 +109,15 @@ def test_channels_and_words_decide(
     assert len(hook.messages) == arrives
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("ﬁne tea", "fine tea"), ("oﬃce hours", "OFFICE hours"), ("Cafe\u0301", "café"), ("①", "1")],
+)
+def test_words_are_found_however_they_are_written(text: str, word: str) -> None:
+    assert says(text, word)
+    assert says(word, text)
+
+
 def test_without_a_feature_that_sends_changes_nobody_asks_for_them(sqlite_store: Store) -> None:
     asked: list[str] = []
     database: Any = sqlite_store.database

@@ -27,6 +27,7 @@ from incremental.features.messages.settings import HookChannel
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings import Settings, build_settings
+from incremental.settings.loading import load_with_sources
 from incremental.settings.reference import reference
 from incremental.visit.host_gate import HostGate
 from store import Store
@@ -100,6 +101,22 @@ def test_a_variable_of_the_environment_sets_it(
     assert (row["value"], row["source"]) == (7.0, "HUBWATCH_SAMPLE_MINUTES")
     monkeypatch.setenv("HUBWATCH_SAMPLE_MINUTE", "7")
     assert "unknown setting" in hubwatch("settings").err
+
+
+def test_a_section_whose_name_begins_like_one_of_ours_has_its_own_variables(
+    installed: Path,
+) -> None:
+    source = "from incremental.base.features import Feature\n"
+    source += 'FEATURE = Feature(name="store_extra", summary="More.", '
+    source += 'settings="hubwatch_sample.settings:SampleSettings")\n'
+    install(installed, "extra", "store_extra = extra_one:FEATURE", extra_one=source)
+    given = {"HUBWATCH_STORE_EXTRA_MINUTES": "7", "HUBWATCH_STORE_DATABASE": "other.sqlite"}
+    settings, _, sources = load_with_sources(environment=given)
+    assert [getattr(one, "minutes", None) for one in settings.further] == [7.0]
+    assert settings.store.database == "other.sqlite"
+    assert sources.keys() == {"store_extra.minutes", "store.database"}
+    with pytest.raises(SettingsError, match="unknown setting"):
+        load_with_sources(environment={"HUBWATCH_STORE_EXTRA_HOURS": "7"})
 
 
 def test_it_adds_a_page_with_its_texts_and_a_place_in_the_navigation(served: Served) -> None:
