@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal
 from incremental.base.errors import InputError
 from incremental.base.scope import Scope, read_scope
 from incremental.base.tagging import add_tags, give_name
-from incremental.base.texts import hub_why
+from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
-from store.enums import HubKind, HubRole, SiteStatus
+from store.enums import HubKind, HubRole, LabelOrigin, PageLabel, SiteStatus
 from store.values import NewHub, SeenLink, SiteRow
 
 if TYPE_CHECKING:
@@ -139,6 +139,9 @@ class _Adding:
         key = canonical_key(url)
         if key in self._hubs:
             return AddedEntry(url, "known")
+        labels = self._store.read.labels_of(key)
+        if any((one.label, one.origin) == (PageLabel.ARTICLE, LabelOrigin.USER) for one in labels):
+            raise InputError("url", url, Text("input.is_article"))
         # By the scheme with which the site is read.
         at = f"{site.seed_url.partition('://')[0]}://{url.partition('://')[2]}"
         self._put_hub(site, at, HubKind.HTML, "given")

@@ -21,6 +21,7 @@ from incremental.features.exchange.lists import ReadList, Wanted, read_list
 from incremental.features.exchange.writing import write_sites
 from incremental.fetch.options import FetchSettings
 from incremental.settings.seeds import SeedTerms, add_seed
+from incremental.topics.training.corrections import correct
 from store import Store, open_store
 
 
@@ -385,3 +386,12 @@ def test_a_seed_within_another_sites_scope_stays_a_site(sqlite_store: Store) -> 
     ]
     added = add_all(sqlite_store, wanted, now=2.0)
     assert [one.result for one in added.entries] == ["watched", "known", "watched"]
+
+
+def test_a_page_that_was_labelled_as_an_article_is_not_made_a_hub(sqlite_store: Store) -> None:
+    add_seed(sqlite_store, "https://a.example/", now=1.0)
+    correct(sqlite_store, "https://a.example/about/", "article", now=2.0)
+    added = add_all(sqlite_store, [Wanted("https://a.example/about/")], now=3.0)
+    assert [one.result for one in added.entries] == ["refused"]
+    assert "hubwatch label URL hub" in added.problems[0]
+    assert [hub.url for hub in sqlite_store.read.hubs()] == ["https://a.example/"]
