@@ -119,7 +119,7 @@ class Usual:
         return max(boundary, float(self.everyday.mean() + TAIL * self.everyday.std()))
 
     def grown(self, before: Usual, marks: int) -> float:
-        """Return the lowest score to pass from after *marks* on pages that did not pass *before* any mark."""
+        """Return the lowest threshold allowed after *marks* on pages that were not relevant *before*."""
         passed = int(np.count_nonzero(before.sample >= before.start(Line.of(before.all))))
         most = max(passed, 1) * GROWTH ** min(max(marks, 1), _ROUNDS)
         return self._passing(most / max(len(self.sample), 1))

@@ -125,7 +125,7 @@ class HubView:
     guesses: Guesses | None
     """What topics expect of the unknown ones; None = there is no topic."""
     sights: Sequence[Sight]
-    """Everything that it ever showed."""
+    """All links that the hub has ever shown."""
     overflow_at: float
     """When a list of its site last overflowed; 0 = never."""
     overflow_since: float

@@ -94,7 +94,7 @@ def _noscript(root: Any) -> str:  # noqa: ANN401 - likewise
 
 
 def _links(element: Any) -> Iterator[str]:  # noqa: ANN401 - likewise
-    """Yield the targets of links, but for places on the page itself."""
+    """Yield the targets of links, except fragments of the same page."""
     targets = (link.get("href", "").strip() for link in element.iter("a"))
     return (one for one in targets if one and not one.lower().startswith(("#", "javascript:")))
 

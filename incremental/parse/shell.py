@@ -47,7 +47,7 @@ class Outline:
     """What a page has of its own, before any script ran."""
 
     links: int = 0
-    """Distinct targets of its links, but for places on the page itself."""
+    """Distinct targets of its links, except fragments of the same page."""
     text_chars: int = 0
     """Visible text without title, scripts and noscript."""
     scripts: int = 0

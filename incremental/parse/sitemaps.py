@@ -98,7 +98,7 @@ class _Locations:
             self._keep(element)
 
     def forget_read(self) -> None:
-        """Free what was read, but for what may go on in the next piece."""
+        """Free the elements already read; the last may continue in the next chunk."""
         if self._root is not None:
             del self._root[:-1]
 

@@ -141,7 +141,7 @@ def _stored_text(body: Body, page: Page, html: str) -> ReadText:
 
 
 def with_features(readers: Mapping[str, str], signature: str, read: Read) -> Read:
-    """Return *read* with the *readers* of features, by media type, and with their *signature* of texts."""
+    """Return *read* with the features' *readers*, by media type, and their text *signature* applied."""
 
     def reading(body: Body) -> Reading | Unread:
         kind = body.content_type.partition(";")[0].strip().lower()

@@ -44,6 +44,19 @@ def status(context: typer.Context) -> None:
         _say_health(daemon, running=running, well=not held_up)
     else:
         say("each daemon reports its problems in its own folder; run hubwatch status there")
+    _print_daemons(found)
+    _print_sites(found)
+    for said in found.words[:_MOST_WORDS]:
+        say(f"{said['site']}: {said['says']}")
+    done = found.housekeeping
+    if done is not None:
+        forgot = f"housekeeping {when(done['at'])} forgot {forgotten_in_words(done['forgotten'])}"
+        say(f"database: {done['database_bytes'] / MEGABYTE:,.1f} MB; {forgot}")
+    say(f"embeddings: {found.embeddings['in_words']}")
+
+
+def _print_daemons(found: Status) -> None:
+    """Print the daemons that share the store, and what met a bug."""
     if found.daemons:
         daemons = [
             (
@@ -69,14 +82,6 @@ def status(context: typer.Context) -> None:
         columns = ("what", "of", "error", "times", "again")
         print_table("Skipped for now because of a bug", columns, held)
         say("the traces, for a report: hubwatch status --json")
-    _print_sites(found)
-    for said in found.words[:_MOST_WORDS]:
-        say(f"{said['site']}: {said['says']}")
-    done = found.housekeeping
-    if done is not None:
-        forgot = f"housekeeping {when(done['at'])} forgot {forgotten_in_words(done['forgotten'])}"
-        say(f"database: {done['database_bytes'] / MEGABYTE:,.1f} MB; {forgot}")
-    say(f"embeddings: {found.embeddings['in_words']}")
 
 
 def _say_health(daemon: DaemonHealth | None, *, running: bool, well: bool = False) -> None:

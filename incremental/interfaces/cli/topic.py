@@ -36,6 +36,7 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.interfaces.results.schema import by_name, dated, when
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
+from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from incremental.topics.editing import (
     GivenExample,
@@ -284,10 +285,15 @@ def edit(  # noqa: PLR0913 - each is an option of the command
             row, effect = _learn(context, store, row, before)
             done.append(_learned(store, row, row.name))
         if row.name != old:
-            for where in chain(*settings.enabled.asked("mentions", settings, old)):
-                say(f"warning: {where} of the settings file names {old}")
+            _say_mentions(settings, old)
         said = "; ".join(done) or f"{row.name} was changed"
         _report(context, store, row, [], said, effect)
+
+
+def _say_mentions(settings: Settings, old: str) -> None:
+    """Warn of what the settings file says of a topic's former name."""
+    for where in chain(*settings.enabled.asked("mentions", settings, old)):
+        say(f"warning: {where} of the settings file names {old}")
 
 
 def _any_given(options: Mapping[str, object]) -> bool:

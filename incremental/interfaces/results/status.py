@@ -98,7 +98,7 @@ class Status:
     """Of all sites together; null = no such limit."""
     sites: list[SiteStatus]
     words: list[Row]
-    """What features say of a ``site``, what needs a look first."""
+    """What features report about each ``site``, the most urgent first."""
 
 
 def status_of(

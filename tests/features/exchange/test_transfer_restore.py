@@ -89,7 +89,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_folder_that_holds_what_a_store_has_is_refused_and_left(
     backup: Path, tmp_path: Path, name: str
 ) -> None:
-    """Whose it is cannot be known; and SQLite would play another database's log into the restored one."""
+    """Nobody can say whose it is, and SQLite would replay another database's log into the restored one."""
     home = tmp_path / "home"
     (home / name).parent.mkdir(parents=True)
     (home / name).write_text("mine")
