@@ -24,8 +24,6 @@ recovery_seconds_p95   from when another part was started again, or went on, unt
 Exit 1 when one of these that should be zero is not, or a takeover took longer than a minute.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 import sys

@@ -24,8 +24,6 @@ JSON: ``{"months": [{"site", "requests_per_day", "without", "thin", "month", "pa
 correlation is Spearman's, over all months with one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import statistics

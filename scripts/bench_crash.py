@@ -21,8 +21,6 @@ recovery_seconds     from a start to its first request
 Exit 1 when one of these that should be zero is not.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

@@ -13,8 +13,6 @@ The last tables are means over topics; spread is the standard deviation of the h
 of the harvest as a part of what the four operators have there on the mean: topics differ in size.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

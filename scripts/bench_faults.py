@@ -16,8 +16,6 @@ behaviour of scripts/lab/fault_server.py, one host each.
 Exit 1 when a fault did not hold, or the hostile hosts cost more than a tenth of the delay.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor

@@ -9,8 +9,6 @@ are the pages that were there when it was added and show at least three of the t
 are linked. A page that is not announced within the first day counts with the time until its end.
 """
 
-from __future__ import annotations
-
 import io
 import statistics
 import sys

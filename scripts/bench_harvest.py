@@ -15,8 +15,6 @@ default it is the one that is installed, ``none`` = words alone. ``--vectors`` k
 next run.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

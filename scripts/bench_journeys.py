@@ -12,8 +12,6 @@ named functions and methods of the product that were called at least once, the f
 the lines of each, docstring included.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import inspect

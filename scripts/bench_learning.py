@@ -20,8 +20,6 @@ JSON, the last line: ``{"clicks", "clicks_random", "ratio", "trials", "sites", "
 "precision_after", "recall_after", "by_site": {name: {...}}}``; clicks are means over the trials.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import sys

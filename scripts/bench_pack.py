@@ -14,8 +14,6 @@ JSON: ``{"sites": [{"site", "starts", "articles", "hubs", "pack_bytes", "cold": 
 pack as a share of that without.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 from collections.abc import Mapping, Sequence

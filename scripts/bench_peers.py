@@ -14,8 +14,6 @@ JSON: ``{recording: {tool: {"recall", "delay_mean", "delay_median", "false", "an
 "requests_per_day", "version", "manual"}}}``; minutes. A tool that cannot watch a site has ``why`` alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

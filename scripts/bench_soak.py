@@ -15,8 +15,6 @@ Memory is the resident set after gc.collect() and malloc_trim(0), once a simulat
 median of the slopes between all pairs of days (Theil and Sen), so a peak does not count.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

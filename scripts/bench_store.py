@@ -17,8 +17,6 @@ growth_record  record_ms at the largest over that at the smallest
 growth_command the same of the command that grew most, over an empty store
 """
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import statistics

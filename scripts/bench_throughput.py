@@ -35,8 +35,6 @@ mix_per_second, ...           visits of the mix, articles included; ratio_mix ov
 rooms                         processor milliseconds of a first visit, by what they go to
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import resource

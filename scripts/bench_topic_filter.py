@@ -33,8 +33,6 @@ JSON without: ``{language: {topic or "mean": {method: {"5": {"ap", "f1", "recall
 over topics, each the mean of its draws. F1 is at the threshold that the method chose by itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

@@ -16,8 +16,6 @@ JSON: ``{"faults": {name: {"runs", "detected", "share", "hours", "announced_twic
 ``missed`` counts new pages that were due during the fault and were not announced by its end and three days.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import statistics

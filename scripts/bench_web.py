@@ -11,8 +11,6 @@ the process was at work is given, for server and asker together: on a busy machi
 a turn.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

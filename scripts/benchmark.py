@@ -9,8 +9,6 @@
 Each recording needs its truth in truth/NAME.tsv beside it; docs/replays.md explains the figures.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

@@ -7,8 +7,6 @@
 Time runs two minutes a second, for the site and for the daemon alike; nothing leaves this machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import subprocess

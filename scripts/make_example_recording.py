@@ -6,8 +6,6 @@
 Its truth goes to truth/ beside it. Made again, both say the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import sys

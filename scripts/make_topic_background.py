@@ -8,8 +8,6 @@ trafilatura finds it; of each domain the first 20 pages count, so that no site s
 Chinese is left to the table that jieba brings.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import sys

@@ -12,8 +12,6 @@ The pages are drawn evenly. A page's text is its main text as trafilatura finds 
 title alone, because a crawl sees pages of which it knows no more.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections import Counter, defaultdict

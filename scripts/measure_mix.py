@@ -17,8 +17,6 @@ other          redirects, failures, what is no list
 new_links      links of a changed list that are new, in the mean
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -10,8 +10,6 @@ OUT.watched as it is seen, so the same command goes on where it was stopped. The
 truth/NAME.tsv beside OUT; docs/replays.md says what such a recording cannot know.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import math

@@ -10,8 +10,6 @@ benchmarks/sites.toml, the file format and the rules of truth in docs/replays.md
 repository is cloned into a temporary folder. The truth goes to truth/NAME.tsv beside FILE.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess

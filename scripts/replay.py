@@ -15,8 +15,6 @@ seed is the site's address. The baseline ends at t0, a fifth into the recording;
 after t0 is scored.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics

@@ -4,8 +4,6 @@ Its requests are spread evenly over the day. Each goes to the page that shows mo
 to which others linked before it came is asked for itself. What a crawler saves up for later may beat it.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

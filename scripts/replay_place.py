@@ -5,8 +5,6 @@ the simulated time as well, which stands still while visits run. So what is foun
 depend on the engine; addresses are those of the server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 import threading

@@ -4,8 +4,6 @@ The channel is the product's own, with a service that takes every message. Once 
 new pages is compared with that of the day before: a page that became another is compared with what it was.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future

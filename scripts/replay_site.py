@@ -3,8 +3,6 @@
 docs/replays.md describes the format.
 """
 
-from __future__ import annotations
-
 import bisect
 import contextlib
 import hashlib

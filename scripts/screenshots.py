@@ -9,8 +9,6 @@ Chromium (the system's own, or the one that Playwright has installed) shows ever
 dark, at the width of a desk and of a phone, in English and in Chinese.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

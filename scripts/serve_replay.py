@@ -13,8 +13,6 @@ Pages keep their old dates: raise [news] backdated_days to the age of the record
 count as old and are not announced.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import threading

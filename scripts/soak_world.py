@@ -12,8 +12,6 @@ sections in the middle of the year, one that removes pages, one that edits them,
 never end.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Sequence

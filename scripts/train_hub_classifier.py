@@ -22,8 +22,6 @@ under the files' own names, for ``scripts/evaluate_hub_classifier.py``. The new 
 active one unless the active one is better on held-out domains; ``--force`` makes it active anyway.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

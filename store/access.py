@@ -1,7 +1,5 @@
 """Tokens and browser sessions of the web page and the API."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from peewee import fn

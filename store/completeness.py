@@ -3,8 +3,6 @@
 Times are unix seconds, UTC.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ its transactions fail (:class:`~store.database.postgres.ServerDatabase`).
 All times are the server's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ It takes a tenth of a short command's time. Only the command line puts it off: a
 Hubwatch may use peewee itself.
 """
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """States, roles and kinds as the store holds them: each member is the text of its column."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Errors of the store; :mod:`hubwatch.errors` draws the whole tree."""
 
-from __future__ import annotations
-
 from hubwatch.errors import HubwatchError
 
 

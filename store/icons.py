@@ -1,7 +1,5 @@
 """The icons of sites: ``store.icons``. Times are unix seconds, UTC."""
 
-from __future__ import annotations
-
 from peewee import fn
 
 from store.database.repository import Repository

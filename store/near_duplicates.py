@@ -4,8 +4,6 @@ Texts that share a band are compared by whole signature (Leskovec, Rajaraman and
 Massive Datasets*, section 3.4).
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

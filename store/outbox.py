@@ -9,8 +9,6 @@ A message is marked before delivery and after acceptance.
        └── failed, or the process died ┘
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

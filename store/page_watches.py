@@ -8,8 +8,6 @@
 A page belongs to one watch: that of its own URL, else the first pattern that took it in.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Problems of sites, and the facts that show them: ``store.problems``. Times are unix seconds, UTC."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The rule is stored with the page (``page.rule``); :mod:`incremental.base.texts` 
 nothing is derived a second time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The changes recorded of watched pages, each with its shortened difference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

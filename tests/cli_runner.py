@@ -1,7 +1,5 @@
 """The command line, run in this process, in a folder of its own."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

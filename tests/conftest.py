@@ -1,7 +1,5 @@
 """What all tests share: the profile of the property tests, and stores to write to."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

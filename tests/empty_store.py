@@ -1,7 +1,5 @@
 """An empty store to begin with: a copy, as making its tables takes ten times as long as opening it."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
 from pathlib import Path

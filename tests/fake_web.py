@@ -4,8 +4,6 @@ Pages are a table by URL; a page may have several versions by time. Everything e
 parser, judge, store, policy.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor

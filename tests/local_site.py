@@ -1,7 +1,5 @@
 """A website on loopback for commands that run in a process of their own."""
 
-from __future__ import annotations
-
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Small builders, so that a test tells only what it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A fake web with stories on two subjects, and a crawler with a topic on it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

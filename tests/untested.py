@@ -1,7 +1,5 @@
 """What a run left out because the machine lacks something, in one line with the command that helps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

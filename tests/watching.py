@@ -1,7 +1,5 @@
 """A page that is watched for changes, and changes of it, as a visit records them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from stories import HOME, HOUR, START, news_site, seen, visit_of

@@ -1,7 +1,5 @@
 """The interface of embedding models, and its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

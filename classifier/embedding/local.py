@@ -8,8 +8,6 @@
 ``auto`` takes the first that is installed.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from importlib.metadata import version

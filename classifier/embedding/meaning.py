@@ -1,7 +1,5 @@
 """A page's packed embedding vector. Imports no numpy; see :mod:`.packing`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Final
 

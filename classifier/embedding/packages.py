@@ -1,7 +1,5 @@
 """Installed packages with embedding models; found without importing them."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import Final
 

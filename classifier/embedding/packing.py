@@ -6,8 +6,6 @@ by about 0.001. In 7 bits each of those is halved, eight of them in seven bytes,
 SQLite, and eleven of 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -9,8 +9,6 @@
 :func:`classifier.hub.classifier.load_default` gives the shipped model, which works without training.
 """
 
-from __future__ import annotations
-
 from classifier.hub.evidence import LinkEvidence
 
 __all__ = ["LinkEvidence"]

@@ -1,7 +1,5 @@
 """The crawler's hub classifier: links in, calibrated probabilities of being a hub out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Three kinds: how text and links share the page (paper 003's content rivals), the
 groups, metadata and common class names.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from math import log1p

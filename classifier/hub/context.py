@@ -4,8 +4,6 @@ A URL above many others (``/news/`` above ``/news/2024/...``) is likely a hub, o
 the same template likely an article. An unknown field adds nothing.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

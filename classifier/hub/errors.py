@@ -1,7 +1,5 @@
 """Errors of the hub classifier; each message names the file, the place and the remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hubwatch.errors import HubwatchError

@@ -1,7 +1,5 @@
 """Evidence about a link before its page is fetched, and lenient URL parsing."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -5,8 +5,6 @@ A label file is TSV with a header. ``label`` and ``url`` are required; ``anchor`
 which outranks a shipped label.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

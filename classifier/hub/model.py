@@ -7,8 +7,6 @@
               url.json url.svm  content.* joint.* check.json
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """One walk over a page's tree: counts text and link text, and locates links."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass, field

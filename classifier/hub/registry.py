@@ -8,8 +8,6 @@
 Without a pointer the newest version is active; a pointer to null means the shipped model.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

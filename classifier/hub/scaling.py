@@ -1,7 +1,5 @@
 """Scaling of features and calibration of decision values, as plain numbers for JSON."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

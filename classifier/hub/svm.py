@@ -3,8 +3,6 @@
 A model is libsvm's own text file.
 """
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ logistic regression: smoothed log-odds (smoothed by the L2 penalty) that do not 
 evidence twice. A view's sum over the root of its number of n-grams is one dense feature of the SVM.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

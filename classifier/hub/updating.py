@@ -3,8 +3,6 @@
 Tables, scaling, calibration, C and gamma stay. Takes seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import md5

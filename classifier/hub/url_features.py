@@ -8,8 +8,6 @@ Words by which sites around the world name sections, lists, articles and utiliti
 A word may be in several classes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The URL machine: scaled features and table sums, SVM, calibration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self

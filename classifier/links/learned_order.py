@@ -17,8 +17,6 @@ No labels are needed: a page's value is its nearness to the topic's examples and
 a queue and never rejects.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import deque

@@ -7,8 +7,6 @@
     refined = sigmoid(logit(guess by words) + MEANING * standing)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@
     folder(t) = mean r of the pages in the folder of t - usual(site of t)
 """
 
-from __future__ import annotations
-
 import math
 from array import array
 from collections.abc import Iterable, Mapping

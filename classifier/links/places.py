@@ -6,8 +6,6 @@
     value(place) = (sum of r of the judged pages there + PRIOR value(place above)) / (their number + PRIOR)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

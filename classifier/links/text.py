@@ -4,8 +4,6 @@
 anchors, uses all but the numbers.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -12,8 +12,6 @@ An anchor without a vector, and one seen in a crawl without examples, is usual: 
 space.
 """
 
-from __future__ import annotations
-
 import base64
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping

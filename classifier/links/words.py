@@ -8,8 +8,6 @@
 Rejected pages move the centre away from their words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, Self
 

@@ -10,8 +10,6 @@ Like the paper's, the plain centre may drift. ``guarded`` counts a page by half,
 current centre too, and keeps the seeds' share at half or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field

@@ -9,8 +9,6 @@ term's weight has a density per class: normal, or the mean of gaussians at the c
 with sigma ``1/sqrt(n)`` (John and Langley; the scan prints 1/n).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,6 @@
 With equal promises it is breadth-first. It has no clock and no store. The harvest benchmark crawls with it.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import defaultdict
 from urllib.parse import urlsplit

@@ -12,8 +12,6 @@ Rankings are combined by paper 001's formula (8), and by reciprocal ranks; both 
 scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final

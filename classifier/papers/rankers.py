@@ -4,8 +4,6 @@
 within one fit only. All are deterministic and accept empty pages.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self

@@ -16,8 +16,6 @@ nearest common ancestor of the senses X and Y (our reading: the scan lost formul
 senses counts. Without a common ancestor similarity is 0; with itself it is 1, even for an unknown word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final

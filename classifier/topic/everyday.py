@@ -4,8 +4,6 @@ A table for a shipped model, like that of document frequencies; ``scripts/make_t
 makes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files

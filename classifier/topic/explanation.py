@@ -1,7 +1,5 @@
 """Why a page is on a topic or not: the terms that speak for it, those it lacks, and the nearest example."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -4,8 +4,6 @@ Key words add a view of how many of them a page holds, a semantic tree one of pa
 Each view is standardised on the sample before it is added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self

@@ -5,8 +5,6 @@ a little aside (Libovický, Rosa and Fraser 2020, *On the language neutrality of
 representations*). A table for a shipped model; ``scripts/make_topic_vectors.py`` makes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -11,8 +11,6 @@ the weight of directions common to most pages, which a centre of five pages cont
 unlabelled pages: the nearest twentieth is left out because it contains the topic's own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Self
 

@@ -32,8 +32,6 @@ above 0, but its pages may be the topic's own: the share counts from 0, and only
 are counted from the median. With the near ones alone, topics that a blog has lost a third of their pages.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@
     all of it   fused                          classifier/topic/fusion.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final

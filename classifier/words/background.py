@@ -14,8 +14,6 @@ Pages travel through the topic models as weighted terms; a page's vector is foun
 terms, the one by which the sample knows its pages.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import lzma

@@ -9,8 +9,6 @@ Titles and link contexts rarely share a word with an example, but they share its
 reference 5, finds this better than TF-IDF for topical crawling).
 """
 
-from __future__ import annotations
-
 import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Errors of the topic models; each message names the field, its value and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

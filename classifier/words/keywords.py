@@ -1,7 +1,5 @@
 """A topic as key words: how many of them a page holds, and how often."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The language of a text, by its script and, for Latin scripts, its stop words."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from functools import lru_cache

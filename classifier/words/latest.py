@@ -1,7 +1,5 @@
 """A dictionary with a bound, for what is remembered while a process runs."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import TypeVar
 

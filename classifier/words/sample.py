@@ -4,8 +4,6 @@ It represents *everything else* when a topic is trained: it gives the concepts, 
 pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Final, Self

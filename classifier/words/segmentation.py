@@ -10,8 +10,6 @@
 Time is proportional to a text's length, whatever it holds.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

@@ -1,7 +1,5 @@
 """Fitted values as plain data: their fields by name, arrays as lists, bytes in base 64."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import msgspec

@@ -4,8 +4,6 @@ A piece of text - part of a title, heading, description, line of the text, ancho
 is on two pages of a host and on most of those seen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

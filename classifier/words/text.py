@@ -8,8 +8,6 @@ A hub page's text is its anchors, an article's the text without them (paper 000,
 extract_content); :func:`is_hub_text` decides by the share of anchor text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final

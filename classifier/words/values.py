@@ -1,7 +1,5 @@
 """Input and output of the topic models: plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -3,8 +3,6 @@
 What says something about the store passes through: the daemon waits for it, or ends.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass

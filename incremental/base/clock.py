@@ -3,8 +3,6 @@
 Times are unix seconds, UTC, as floats, everywhere; only interfaces turn them into dates.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Protocol
 

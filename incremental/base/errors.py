@@ -1,7 +1,5 @@
 """Errors that the user can fix; :mod:`hubwatch.errors` draws the whole tree."""
 
-from __future__ import annotations
-
 import re
 
 from hubwatch.errors import HubwatchError

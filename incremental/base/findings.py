@@ -1,7 +1,5 @@
 """What a check of the installation found: one line of a report, with the way out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

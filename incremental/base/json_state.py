@@ -1,7 +1,5 @@
 """States that the store keeps as JSON text: unknown keys are ignored, defaults left out."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, fields

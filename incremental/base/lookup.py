@@ -1,7 +1,5 @@
 """Finding a site, page or topic by name or number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit

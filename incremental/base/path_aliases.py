@@ -5,8 +5,6 @@ A site that moved from ``user.github.io/project/`` to its own domain often answe
 be new a second time. The evidence is two URLs of one site with the same body.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Foreign text made safe to show: one line, no control or direction characters."""
 
-from __future__ import annotations
-
 import unicodedata
 
 # Some spreadsheets run full-width signs, too (OWASP, CSV injection).

@@ -4,8 +4,6 @@ A copied URL still leads to the same page: reserved characters keep their escape
 ``C#``), and a URL that would change is shown as it is.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Work in a thread that ends with the process, or at once."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

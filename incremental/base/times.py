@@ -1,7 +1,5 @@
 """Durations in seconds, and the moments that people type."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

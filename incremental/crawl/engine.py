@@ -9,8 +9,6 @@
 A page that ended a worker is tried again only while no other such page is: so it is known which one did it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Gathering the facts that bear on a visit: the one place where decisions read the store."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -9,8 +9,6 @@
 At most three requests, under the crawler's terms. Nothing is recorded but what the hosts are owed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

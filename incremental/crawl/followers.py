@@ -1,7 +1,5 @@
 """Followers: features' work after each visit, in its transaction."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from store.values import VisitRecord

@@ -15,8 +15,6 @@ Fetches of topics (example pages) go before all sites. They pass the same gate, 
 Only what is under way is in memory; everything that must survive the process is in the store.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections import OrderedDict

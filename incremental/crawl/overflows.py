@@ -8,8 +8,6 @@
     no next page, or too many: the hubs that it covers, and those that they cover if they overflowed, too
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 

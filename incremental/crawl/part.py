@@ -1,7 +1,5 @@
 """The part of the sites that one daemon has."""
 
-from __future__ import annotations
-
 
 class Part:
     """A share of the sites, which may change between two steps of the crawler; here all of them."""

@@ -1,7 +1,5 @@
 """The usual places of feeds and sitemaps, for sites that do not name theirs. Pure."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from incremental.base.texts import hub_why

@@ -10,8 +10,6 @@
 After an upgrade everything is tried again at once.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The store remembers them until they are taken, so a restart forgets none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from incremental.visit.visit import VisitTask, hub_task, refresh_task, verification_task

@@ -4,8 +4,6 @@ Between visits, change hints (a newer lastmod in a sitemap) bring a hub's due ti
 as such hints have been confirmed so far.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from incremental.base.times import NEVER

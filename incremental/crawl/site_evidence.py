@@ -1,7 +1,5 @@
 """The store's evidence for the hub classifier, read alike by crawler and explanations."""
 
-from __future__ import annotations
-
 from classifier.hub.labels import HUB
 from incremental.decide.site_context import SiteContext
 from store import Store

@@ -6,8 +6,6 @@
                                 └ put off while the host is busy or owed a pause      learns next
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Sequence

@@ -13,8 +13,6 @@
 Of each form of address a few are read first (:func:`incremental.decide.news.decide_links`).
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections import defaultdict

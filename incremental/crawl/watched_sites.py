@@ -4,8 +4,6 @@ A site is read when it is its turn, and forgotten again when many others were si
 of it (whose turn it is, what covers what) is kept. So a start costs a few queries for any number of sites.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the job of a feature works with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

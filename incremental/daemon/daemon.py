@@ -19,8 +19,6 @@ after a restart. The first INT or TERM ends the daemon after the running step an
 within ``[daemon] stop_seconds``; the second ends it at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

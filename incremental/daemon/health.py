@@ -8,8 +8,6 @@
 Any thread may report and ask.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace

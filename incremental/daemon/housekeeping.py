@@ -10,8 +10,6 @@ Each call does one bounded piece, so that neither a round nor another process wa
 never forgotten, and why that is bounded, is in docs/retention.md.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -6,8 +6,6 @@
                      └──> systemd                READY, STATUS, and WATCHDOG as long as the loop moves
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Forms of addresses: what one page of a site says about others. Pure."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote, urlsplit
 

@@ -6,8 +6,6 @@ articles that are published and left alone in two ways: the site's pages have li
 (mostly from a menu, or from the text of another such article), and nothing about them is dated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@
 :mod:`incremental.crawl.facts` asks the store for, and its own decision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What was decided about one visit: what is written, and what the schedule learns from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 

@@ -4,8 +4,6 @@ On a site whose pages have a language switch only the original links to a transl
 it. So new pages in one language lead to new pages in another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from store.values import SeenLink

@@ -12,8 +12,6 @@ A feed need not be where its articles are (``feeds.example.net`` for ``example.c
 "Most" is :data:`MOST` of the entries. A registered domain counts together with its port.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Furniture: pages for errors, thanks and tag lists, which are no news. Pure."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote, urlsplit
 

@@ -4,8 +4,6 @@ The cases are those of :mod:`incremental.decide.cases`. What holds for every hub
 :class:`HubFacts`; what each case asks besides, in its own type.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Deciding on a page that was visited as a hub: a function for each case. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any, cast

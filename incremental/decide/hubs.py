@@ -1,7 +1,5 @@
 """Which unknown links become hubs. Pure: the classifier is passed in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol

@@ -3,8 +3,6 @@
 Canonical, in scope, no trap, each page once: with its longest anchor, at its first place.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

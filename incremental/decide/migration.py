@@ -1,7 +1,5 @@
 """URL migrations and bursts of addresses, as opposed to a busy day. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

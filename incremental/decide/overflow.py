@@ -8,8 +8,6 @@ its last visit. Pages that another hub has shown since count as new, too::
     overflow of another list  scrolled off is on neither
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf
 

@@ -14,8 +14,6 @@ An announced page is refreshed by its age. A page that a user watches is visited
 watch, gone or not; it never counts as moved, and its state is decided where it is found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -14,8 +14,6 @@ was nothing known until lately? These came up, and::
                                               it links to are verified again, for their translations
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -4,8 +4,6 @@ A site of unusual style (articles at ``/some-name/``) would fool the classifier 
 pages of one form turned out to be articles, the next page of that form probably is one, too.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@
     a list overflowed    owed: its next page; without one, or after too many, the hubs that it covers
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -12,8 +12,6 @@ ambiguous is no date::
     200205 alone                       none
 """
 
-from __future__ import annotations
-
 import calendar
 import re
 from collections.abc import Iterable, Mapping

@@ -9,8 +9,6 @@
     it exists, or may not be read                 announced if it waited, unless it is furniture
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -9,8 +9,6 @@
     three failures in a row                                        searched again at the next visit
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 

@@ -7,8 +7,6 @@ use (DNS rebinding) is useless::
     host -> resolve -> every address public, or allowed by host or network? -> connect to these
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

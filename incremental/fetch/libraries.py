@@ -8,8 +8,6 @@ and bytes. Sockets opened any other way are refused (:mod:`incremental.fetch.egr
             -> smtplib.SMTP     -> _get_socket   = the first checked address that answers
 """
 
-from __future__ import annotations
-
 import contextlib
 import smtplib
 import socket

@@ -1,7 +1,5 @@
 """Fetch limits, and credentials per origin: plain values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

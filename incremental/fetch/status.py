@@ -1,7 +1,5 @@
 """Requests, responses and how a fetch ended: plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -8,8 +8,6 @@ The signature is HMAC-SHA256 (RFC 2104) under a key that stays in the store's fo
 the topic, the page and the expiry. Ids of deleted rows are never given again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

@@ -1,7 +1,5 @@
 """Filters of announced pages, defined once for commands, API, web page, feeds and saved searches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

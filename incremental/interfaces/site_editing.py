@@ -16,8 +16,6 @@ A requested visit goes before everything else and over the site's budget. It sti
 pause and for the hours in which the site may be fetched, and robots.txt is obeyed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

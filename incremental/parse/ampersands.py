@@ -3,8 +3,6 @@
 Parsers drop such a reference, or read ``&lang`` as a sign as HTML does, and so make another address of it.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator

@@ -7,8 +7,6 @@
     a script file       -> addresses to ask, and the folders of the pages that it shows
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

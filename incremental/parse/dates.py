@@ -1,7 +1,5 @@
 """Dates as written on the web, to unix seconds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime

@@ -11,8 +11,6 @@
     windows-1252     always decodes; if declared, only East Asian charsets override it
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 

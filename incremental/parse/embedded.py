@@ -3,8 +3,6 @@
 They are read as text, and no script is run. What is no JSON (a function's result) is not found.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

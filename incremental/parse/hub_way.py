@@ -1,7 +1,5 @@
 """How one hub is read: a value that the store keeps as JSON."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache

@@ -5,8 +5,6 @@ titles as long as headlines; a menu has neither. An object may wrap the one that
 ``attributes``, ``fields``), and its address may be a whole URL, a path, or a slug below a folder.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

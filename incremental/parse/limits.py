@@ -1,7 +1,5 @@
 """How much of a body the parsers read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from hubwatch.errors import LimitError

@@ -1,7 +1,5 @@
 """Parsed bodies as plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -4,8 +4,6 @@ Sloppy references follow the WHATWG URL standard, section 4.4.
 Canonicalization happens elsewhere.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The scripts of a page, and the outline of the page without them. They are read as text and never run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice

@@ -9,8 +9,6 @@
     else                                       a page like any other: an empty list, an error
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a body really is; the header is only a hint."""
 
-from __future__ import annotations
-
 import re
 from enum import Enum, auto
 

@@ -1,7 +1,5 @@
 """Helpers for text from a site."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """What topic models read of a parsed page: text by position, and links in context. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from classifier.words.values import LinkContext, PageText

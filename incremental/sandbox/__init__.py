@@ -12,8 +12,6 @@ A process that takes too long, grows too large or crashes is killed and replaced
 :class:`Unread`, like one that could not be fetched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum

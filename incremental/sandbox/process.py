@@ -5,8 +5,6 @@ that arrives is ever run: a reader may have been taken over by
 the page that it read.
 """
 
-from __future__ import annotations
-
 import logging
 import signal
 import sys

@@ -4,8 +4,6 @@ It bounds itself as well, in case the daemon is killed while it is busy: process
 address space. Started by :mod:`incremental.sandbox.process`.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

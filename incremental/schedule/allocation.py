@@ -19,8 +19,6 @@ saved. All shares are in this module, each with its reason.
 The turn of articles is learned (:func:`article_share`). One budget may serve all sites (:func:`shares`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -14,8 +14,6 @@ A new site gets a grant beyond all this, once, for the hubs that nobody has read
 leaves price, bucket and day as they are.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -19,8 +19,6 @@ overflowed as well::
     two hundred tags           read when a section overflowed
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet

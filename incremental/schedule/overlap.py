@@ -5,8 +5,6 @@ it but known from the neighbour, and links that the neighbour could have shown f
 its last visit). Their ratio is the share of this hub's links that the neighbour's visit takes away.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from incremental.schedule.profile import HOUR, Shape

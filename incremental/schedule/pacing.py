@@ -1,7 +1,5 @@
 """The limits around the price: longest intervals, early visits, retries, hours of the day."""
 
-from __future__ import annotations
-
 from incremental.schedule.allocation import IDLE_SHARE, LONGEST_SHARE
 from incremental.schedule.budget import BudgetState, left_for_visits, reserve_at
 from incremental.schedule.protocol import Terms

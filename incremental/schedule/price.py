@@ -10,8 +10,6 @@ of vanishing links, *c* the cost of a visit. A hub is due when I reaches the pri
 mean delay (Olston and Pandey 2008, equation 4, links waiting as the cost).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

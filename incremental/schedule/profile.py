@@ -6,8 +6,6 @@ and quadratic: a table look-up each, and exactly invertible. Hours count from th
 site's time zone is in the data.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

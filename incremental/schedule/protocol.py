@@ -1,7 +1,5 @@
 """The terms that a revisit policy is given, and how it explains itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 MINUTE = 60.0

@@ -5,8 +5,6 @@ rate, which is shrunk to the site's mean; the links are spread over the time sin
 proportion to the hours learned so far, unless the hub prints publication times.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

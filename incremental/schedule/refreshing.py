@@ -10,8 +10,6 @@ The rate is learned from the changes seen, which fade. Several changes between t
 the rate of a page that changes at every visit is underestimated until its interval has shrunk.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The price depends on the site's visits and on the time alone, so a site that res
 and again whether it has fallen: :func:`next_at` says when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

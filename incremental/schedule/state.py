@@ -4,8 +4,6 @@ They are evidence (counts, exposure, hours) and belong to no policy, so that cha
 what was learned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum

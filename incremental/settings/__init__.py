@@ -12,8 +12,6 @@ to fix it.
     template    the file that ``hubwatch init`` writes, and docs/settings.md
 """
 
-from __future__ import annotations
-
 from incremental.settings.checks import windows
 from incremental.settings.loading import build_settings, load_settings, settings_path
 from incremental.settings.sections import RevisitSettings, Settings, SiteSettings

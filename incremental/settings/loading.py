@@ -1,7 +1,5 @@
 """Reading ``hubwatch.toml`` and the environment."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib

@@ -4,8 +4,6 @@ The one source of what ``hubwatch init`` writes, of ``docs/settings.md`` and ``h
 errors about values.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

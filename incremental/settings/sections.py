@@ -1,7 +1,5 @@
 """All settings with their defaults."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import SplitResult, quote, urlsplit

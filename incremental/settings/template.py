@@ -1,7 +1,5 @@
 """The settings file that ``hubwatch init`` writes, and ``docs/settings.md``."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from enum import StrEnum

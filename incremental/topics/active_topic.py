@@ -1,7 +1,5 @@
 """An active topic: judges pages, scores links, and trains its link order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

@@ -7,8 +7,6 @@
     irrelevant URL ── give_feedback ──┴─ trained at once (incremental.topics.model_store)
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

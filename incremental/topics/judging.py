@@ -7,8 +7,6 @@
     examples, vectors    -> vector_warnings  what keeps it from judging by meaning
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@
     texts read -> their words by stem, counted -> question(stems) = the commonest form of each
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 

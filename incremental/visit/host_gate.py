@@ -13,8 +13,6 @@
 Rows of hosts are read once and kept, up to a bound. A gate with a store belongs to one thread.
 """
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A single fetch on behalf of a person, let through by the host gate and stored there for the crawler."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Clocks that run fast, or only when told to: for demonstrations, benchmarks, replays and tests."""
 
-from __future__ import annotations
-
 import time
 
 

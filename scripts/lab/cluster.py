@@ -8,8 +8,6 @@
 Each daemon has a folder and a name of its own, which is sent as its user agent, by workers as well.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import threading

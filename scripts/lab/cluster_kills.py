@@ -10,8 +10,6 @@
 A part that ends by itself is started again, as whoever supervises it does.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import time

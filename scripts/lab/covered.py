@@ -3,8 +3,6 @@
 The environment names a plan, JSON with ``files`` and ``out``, the file to which their lines are written.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

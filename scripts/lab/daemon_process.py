@@ -1,7 +1,5 @@
 """The daemon as people run it: ``hubwatch run`` in a process of its own, to be killed, stopped and asked."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -1,7 +1,5 @@
 """A Dask cluster of processes on loopback: its scheduler and workers can be killed, frozen, started again."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """A spider for scrapy-deltafetch: pages that the home page links to; those fetched before are skipped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit

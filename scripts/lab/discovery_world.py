@@ -6,8 +6,6 @@ pages are replayed: a real HTTP server, asked through the crawler's own egress. 
 ``pageno`` for more, like the real one.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

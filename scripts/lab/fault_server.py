@@ -5,8 +5,6 @@ all hosts but those whose fault it is, so that their pages are asked for. Addres
 for the politeness of a crawler each is a host of its own.
 """
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import random

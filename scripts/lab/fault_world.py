@@ -3,8 +3,6 @@
 A fault that does not hold raises :class:`NotHeldError` with what was seen instead.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

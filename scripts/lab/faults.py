@@ -4,8 +4,6 @@ Where a fault is inside the process (a bug, a clock, a resolver), the daemon's p
 before the command line that replace one function; everything else is as people run it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import signal

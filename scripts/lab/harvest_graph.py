@@ -10,8 +10,6 @@ Labels are read by :meth:`Graph.is_on_topic` alone; no method has this object bu
 :meth:`Graph.fetch`.
 """
 
-from __future__ import annotations
-
 import random
 import sqlite3
 import time

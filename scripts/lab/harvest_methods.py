@@ -10,8 +10,6 @@
 ``fused`` runs the very code of the crawler (``TopicModel``, ``LearnedOrder``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

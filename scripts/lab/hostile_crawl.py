@@ -9,8 +9,6 @@ Both runs publish the same articles at the same moments of a clock that goes fas
 fetches are as much shorter, so that a host that hangs keeps a worker as long, in that time, as ever.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping
 from contextlib import ExitStack

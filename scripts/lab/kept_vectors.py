@@ -1,7 +1,5 @@
 """Vectors for benchmarks: made as the daemon makes them, and kept in a file for the next run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import md5

@@ -1,7 +1,5 @@
 """Texts with topic labels, for measuring: TSV files (plain or .xz) and SQLite files of pages."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import shutil

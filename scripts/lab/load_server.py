@@ -8,8 +8,6 @@ alone; only the first, 0, has ETags. ``/mix/ROUND/SAME/CHANGED/NEW/TAGS`` change
 instead, round by round: see :class:`Mix`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import random

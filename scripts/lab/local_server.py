@@ -1,7 +1,5 @@
 """HTTP servers on loopback, each of which answers by one function."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A web hook on loopback that keeps every message it accepts, with its idempotency key."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

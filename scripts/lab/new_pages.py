@@ -1,7 +1,5 @@
 """What a store lists as new."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ program believes that it reads the site itself. No program looks at the clock to
 none needs a false one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """An environment for a program that we are compared with, apart from ours, and kept for the next time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import venv

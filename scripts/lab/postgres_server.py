@@ -1,7 +1,5 @@
 """A throw-away PostgreSQL server on a Unix socket, for tests and benchmarks."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pwd

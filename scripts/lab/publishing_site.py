@@ -5,8 +5,6 @@ what is there depends on the time alone. Lists are long and have further pages, 
 whoever was away for a while can still find everything.
 """
 
-from __future__ import annotations
-
 import bisect
 import random
 import re

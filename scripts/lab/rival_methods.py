@@ -1,7 +1,5 @@
 """Plain methods that the topics' own are compared with, by name beside those once this is imported."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, Self
 

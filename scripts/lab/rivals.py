@@ -5,8 +5,6 @@ number of visits, so what counts is how a rule shares visits out, not how many i
 some of these products fetch many times more. Sources are named at each rule.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping

@@ -10,8 +10,6 @@ are fetched and their titles kept.
 Prints one JSON object: pages, seconds and cpu_seconds of the counted rounds; links.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sqlite3

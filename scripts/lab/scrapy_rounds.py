@@ -1,7 +1,5 @@
 """Scrapy on the lists of a load server, in an environment of its own; see ``scrapy_peer.py``."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

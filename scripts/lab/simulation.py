@@ -5,8 +5,6 @@
     slot -> the hub of the highest index -> World.visit -> Policy.observe
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The life of a watcher: rounds of visits of the kinds and in the shares that replays have."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

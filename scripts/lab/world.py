@@ -4,8 +4,6 @@ A visit at t sees the links with ``first_seen <= t < visible_until``. Nothing is
 from a file (``scripts/bench_revisit.py``) or are drawn by a test.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

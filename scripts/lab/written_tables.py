@@ -1,7 +1,5 @@
 """Tables of documents whose figures come from the last replay of each recording."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -11,8 +11,6 @@
 A cursor is a row id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """An announced page as every interface gets it, with its topic scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Excerpts of announced pages: around search terms, or from the beginning."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Sequence

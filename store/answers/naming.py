@@ -1,7 +1,5 @@
 """Readable names of sites and of the folder that URLs share. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import chain, count
 from posixpath import commonpath

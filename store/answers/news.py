@@ -10,8 +10,6 @@ or starred)::
                             else read matches in id order from the full-text index, in pieces
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

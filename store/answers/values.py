@@ -1,7 +1,5 @@
 """Queries of announced pages and their answers: plain values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from store.answers.announced import AnnouncedPage, TopicMark

@@ -11,8 +11,6 @@ Written in the transaction of the visit that found them (:mod:`store.crawl.recor
     Backfills.pages    page by page, of one event or of all
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@ page is moved or joined by one table::
     ADDRESSED columns that hold its canonical key
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_, itemgetter

@@ -1,7 +1,5 @@
 """Writing pages and hubs outside a visit's outcome: adding, changing, making due."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Unpack

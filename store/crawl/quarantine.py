@@ -1,7 +1,5 @@
 """The quarantine: pages, sites, topics and jobs that met a bug, until they succeed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version

@@ -8,8 +8,6 @@
     merge_pages   pages that are one page      (store/crawl/merges.py)
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any

@@ -4,8 +4,6 @@ An announced page is refreshed by its age; a page that a user watches by the
 intervals of its watch. Each page has one row.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

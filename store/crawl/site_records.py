@@ -1,7 +1,5 @@
 """Writing sites: adding, renaming, changing, removing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Unpack

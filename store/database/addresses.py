@@ -1,7 +1,5 @@
 """Database addresses and errors about them, with secrets removed."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote, unquote, unquote_plus
 

@@ -18,8 +18,6 @@ XX001, XX002                            StoreDamagedError
 Everything else is a bug and passes through.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import sqlite3

@@ -13,8 +13,6 @@
 A restore replaces nothing there but its own: a folder called ``pages`` may be the user's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -9,8 +9,6 @@ A server that restarts closes every connection. Idle ones are noticed when they 
 use fails once, as :class:`~store.errors.StoreLostError`, and is replaced when the daemon recovers.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass
 from typing import Any, Final

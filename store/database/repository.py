@@ -1,7 +1,5 @@
 """Basis of every part of the store: rows turned into values, and one way to run a query."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import StrEnum

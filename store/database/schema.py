@@ -1,7 +1,5 @@
 """Creates the tables of a new store: the models, and schema that peewee's models cannot express."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from peewee import SQL, AutoField, Database, SqliteDatabase

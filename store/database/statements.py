@@ -9,8 +9,6 @@ is built once for each database, of parameters instead of values, and later runs
     Updated(Hub, lambda page: Hub.page == page)          whatever columns are set
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum

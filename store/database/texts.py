@@ -1,7 +1,5 @@
 """Makes texts from sites storable in any database."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -10,8 +10,6 @@ A new store is created from the present models and needs no migrations.
     commit      killed before, the database is unchanged, and the next start tries again
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Discovery in the store: the last run of each topic, the pages that runs fetched, their proposals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What a discovery found and proposes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

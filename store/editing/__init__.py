@@ -1,7 +1,5 @@
 """Users' edits: sites, topics, requested visits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack

@@ -8,8 +8,6 @@ with a line of its URL and, after a tab, the Content-Type that the server gave::
     above the quota, and after its days, the oldest is deleted first
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import hashlib

@@ -11,8 +11,6 @@
 A restore replaces nothing but what a killed one has left.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Queries for dashboards and metrics: counts over time, queues, waits. Read only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

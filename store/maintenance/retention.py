@@ -15,8 +15,6 @@
 Pages themselves never expire, with canonical key, state, rule, marks and labels, so none is announced twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Size of a store, release of free space, and records of housekeeping."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -18,8 +18,6 @@ truncated and storable (:func:`store.database.texts.storable`). Ids are never re
       topic 1 ─── n topic_example · n page_topic (its score of a page)
 """
 
-from __future__ import annotations
-
 from store.models.crawl_tables import LIVING as LIVING
 from store.models.crawl_tables import Change as Change
 from store.models.crawl_tables import Host as Host

@@ -1,7 +1,5 @@
 """Tables of the crawl: sites, hosts, pages, hubs and sightings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -3,8 +3,6 @@
 Tables declare them for their own columns; :mod:`store.crawl.merges` applies them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

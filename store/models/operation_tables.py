@@ -1,7 +1,5 @@
 """Tables of the daemon itself."""
 
-from __future__ import annotations
-
 from peewee import (
     AutoField,
     BooleanField,

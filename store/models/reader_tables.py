@@ -1,7 +1,5 @@
 """Tables of readers: announced pages with marks and texts, saved searches, tokens, icons of sites."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from peewee import (

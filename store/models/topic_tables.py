@@ -7,8 +7,6 @@
             └── n proposal                            a site, its best pages, the decision
 """
 
-from __future__ import annotations
-
 from peewee import (
     AutoField,
     BigAutoField,

@@ -4,8 +4,6 @@ Rows have the ids of the news list, so results come out in list order and the ne
 scanning the rest.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from typing import Any

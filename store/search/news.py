@@ -3,8 +3,6 @@
 Called inside the visit's transaction (:mod:`store.crawl.record`).
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Sequence

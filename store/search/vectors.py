@@ -11,8 +11,6 @@ A page's vector is deleted with its text (:mod:`store.maintenance.retention`).
 Spaces are numbered, so two models never mix.
 """
 
-from __future__ import annotations
-
 import hashlib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,8 +9,6 @@ Traditional and simplified characters match (:func:`simplified`). Other scripts 
 ignoring accents and case.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

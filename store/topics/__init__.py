@@ -3,8 +3,6 @@
 What a visit brings is written in its transaction by :func:`put_scores`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Topics as the store keeps them: plain values; JSON columns as text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypedDict
 

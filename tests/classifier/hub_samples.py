@@ -1,7 +1,5 @@
 """Small made-up label sets, so that tests train in a second or two."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from lab.hub.files import Capture

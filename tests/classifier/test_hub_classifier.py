@@ -1,7 +1,5 @@
 """The classifier as the crawler uses it: scores, site context, explanations."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

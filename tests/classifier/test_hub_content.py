@@ -1,7 +1,5 @@
 """Content features and the cascade: any page can be read, and content counts only in doubt."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The evaluation contract: cap, sections, JSON keys, prediction file; and the figures behind it."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

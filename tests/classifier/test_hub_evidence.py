@@ -1,7 +1,5 @@
 """URLs are taken apart leniently, and described the same way whatever they hold."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

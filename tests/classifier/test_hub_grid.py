@@ -1,7 +1,5 @@
 """The search of C and gamma: by folds of whole domains, coarse then fine, kept whole, and obeyed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

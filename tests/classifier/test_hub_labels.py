@@ -1,7 +1,5 @@
 """Label files are read strictly, and behaviour writes labels that users outrank."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

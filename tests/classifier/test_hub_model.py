@@ -1,7 +1,5 @@
 """Model folders: whole or not at all, checked before they are read, and switched atomically."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from hashlib import sha256

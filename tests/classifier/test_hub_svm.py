@@ -1,7 +1,5 @@
 """libsvm behind types: numpy gives libsvm's decision values, and failures are exceptions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Value tables: hashing in numpy equals hashing one by one, and sums survive their file."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A model learns a user's labels without its old training set, and forgets little."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

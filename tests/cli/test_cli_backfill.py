@@ -1,7 +1,5 @@
 """Older pages that lists gained, at the command line: a line with ``new``, all with ``--backfills``."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

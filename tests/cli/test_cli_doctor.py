@@ -1,7 +1,5 @@
 """``hubwatch doctor`` finds what is wrong, says the way out, and changes nothing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Changing what is watched: ``edit`` and ``visit``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How commands end: settings that are wrong, stores that cannot be used, readers that go away."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

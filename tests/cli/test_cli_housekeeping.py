@@ -1,7 +1,5 @@
 """What ``status`` says of housekeeping."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cli_runner import Run

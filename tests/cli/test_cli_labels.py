@@ -1,7 +1,5 @@
 """Teaching it from the command line: ``label``, ``models list use``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

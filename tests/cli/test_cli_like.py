@@ -1,7 +1,5 @@
 """Search by meaning from the command line, with a real model; and what it says without one."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The log of the daemon: lines for people by default, one JSON object a line where machines gather it."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """What was found: ``new hubs history show status``, as a table, JSON, CSV and plain URLs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

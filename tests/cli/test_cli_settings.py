@@ -1,7 +1,5 @@
 """What is set: ``settings``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

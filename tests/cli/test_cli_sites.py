@@ -1,7 +1,5 @@
 """What is watched: ``init add remove pause resume list check``."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

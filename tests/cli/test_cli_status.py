@@ -1,7 +1,5 @@
 """``hubwatch status``: what the daemon does, what is wrong, and what met a bug."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

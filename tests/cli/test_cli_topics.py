@@ -1,7 +1,5 @@
 """Topics from the command line: begin, list, show, test, correct, end; and what goes wrong."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Makes small replay files in the format of the recorded websites."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

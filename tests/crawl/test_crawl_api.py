@@ -1,7 +1,5 @@
 """The door for Python programs, and the examples of its documentation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Pages that no list shows: they hang on older articles, or are linked long before they are there."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from datetime import UTC, datetime
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """A site takes in its past: one event for each visit, every page of it on record, nothing twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What sites send that breaks the rules: a status in the log of visits, and the crawl goes on."""
 
-from __future__ import annotations
-
 import gzip
 import http.client
 import socket

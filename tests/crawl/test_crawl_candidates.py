@@ -1,7 +1,5 @@
 """Candidates: what looks like a list is tried a few of a form at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

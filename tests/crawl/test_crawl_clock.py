@@ -4,8 +4,6 @@ The machine's clock may be wrong when the daemon starts and be set right while i
 down. Pages come every two hours by the true time.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path

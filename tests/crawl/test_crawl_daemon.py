@@ -1,7 +1,5 @@
 """The daemon: a real process against a local site, and its loop with a crawler of straw."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """What the classifier judges by is the same for the crawler and for people who ask why."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

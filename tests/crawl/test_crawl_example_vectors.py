@@ -1,7 +1,5 @@
 """Topics learn again when their examples get vectors of the present model, whatever kept them from it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The first hour of a new site: sixty requests beyond its budget, once, for hubs that nobody has read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a person is told of a site at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """Stories of feeds that lie on another host than their articles."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The host gate: crawler, single fetch and explanation have the same answer of it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

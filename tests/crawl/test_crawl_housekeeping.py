@@ -1,7 +1,5 @@
 """Housekeeping keeps a store in bounds, in small pieces, and says what it did."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

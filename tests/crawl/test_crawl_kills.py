@@ -3,8 +3,6 @@
 ``scripts/bench_crash.py`` does the same a thousand times.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Links are guessed by words at once and by meaning in a later step, before anything is fetched."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator, Sequence

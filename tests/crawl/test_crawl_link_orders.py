@@ -1,7 +1,5 @@
 """The link order and the adapting centre in the running product."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Thousands of sites that are due at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from fake_web import START, watch

@@ -1,7 +1,5 @@
 """More sites than are kept in memory: each is read when it is its turn, and nothing is forgotten with it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

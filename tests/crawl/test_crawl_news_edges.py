@@ -1,7 +1,5 @@
 """What is just news, and what is just none: the edges of the rules, at a whole crawler."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any

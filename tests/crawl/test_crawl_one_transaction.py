@@ -1,7 +1,5 @@
 """Whatever a visit leads to is written in one transaction: after a kill all of it is there, or none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

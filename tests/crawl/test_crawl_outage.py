@@ -1,7 +1,5 @@
 """The store cannot be used while visits end: their hosts are free again, and nothing is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A crawler visits its part of the sites, and what belongs to no site only if it leads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor, Future

@@ -1,7 +1,5 @@
 """A site served under two paths, which is learned only after its pages were announced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from concurrent.futures import Executor, Future
 from functools import partial

@@ -4,8 +4,6 @@ A feed and a home page of forty, four sections of thirty that are covered by the
 while nobody looks: thirty of them are on the sections alone.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What hosts are owed, read from the log of what they were asked."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import Executor, Future
 from dataclasses import replace

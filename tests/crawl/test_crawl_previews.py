@@ -1,7 +1,5 @@
 """What a preview counts is what the list has once the topic is changed, with and without vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A bug in the work on one page, site or topic: noted with its trace, while everything else goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A quiet site in many languages: nearly all of its lists are covered, many of its articles are kept up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

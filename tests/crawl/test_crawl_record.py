@@ -1,7 +1,5 @@
 """Recordings that anyone can build, the one that is part of the repository, and ``scripts/benchmark``."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """``scripts/record_live.py``: a recording of a site that was watched, against what there really was."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

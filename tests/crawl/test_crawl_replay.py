@@ -1,7 +1,5 @@
 """The proving ground: ``replay.py`` and ``serve_replay.py`` on a small recording, and one real one."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal

@@ -1,7 +1,5 @@
 """The bound of ``replay.py --bound``: what a reader would need who knew where each page comes first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Visits that users ask for: first, over budget, within politeness, and never lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

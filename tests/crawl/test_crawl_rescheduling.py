@@ -1,7 +1,5 @@
 """What sets the next visit besides visits themselves: signs, rests, hours, shared budgets, new sections."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path

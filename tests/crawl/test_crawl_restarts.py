@@ -1,7 +1,5 @@
 """Stopping, going on, and being killed: nothing is lost, nothing is announced twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """News that another hub knew from its baseline: read and judged like any other, or guessed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hosts that hang keep some of the workers, never all: those that answer are visited as ever."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The soak run in small: a week of two sites, with a restart, faults, messages and web clients."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Stories of one site: seeds in, new pages out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from email.utils import formatdate
 from functools import partial

@@ -1,7 +1,5 @@
 """Topics at work: examples are fetched, new pages judged, links guessed, corrections learned."""
 
-from __future__ import annotations
-
 import json
 import random
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The urgent queue: what goes first, how much of it at once, and what becomes of the rest."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which older pages a list gained: lists grow, widgets swap. Tables of places, and whole visits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which articles are monitored, and which pages are no news."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The language of a page that was read."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse import Link, Page, PageKind

@@ -1,7 +1,5 @@
 """From links to pages, and prefixes that only path alias a site."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

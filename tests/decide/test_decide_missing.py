@@ -1,7 +1,5 @@
 """Links that lead nowhere, and old pages that only an article leads to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from email.utils import formatdate
 from typing import Any

@@ -1,7 +1,5 @@
 """Which links are news: tables of single decisions, and whole visits as stories."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

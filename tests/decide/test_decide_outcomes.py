@@ -1,7 +1,5 @@
 """What a visit does to the hub itself: failures, returns, neighbours, and looks at pages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

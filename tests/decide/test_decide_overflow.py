@@ -1,7 +1,5 @@
 """When a list overflowed: what may have scrolled by unseen."""
 
-from __future__ import annotations
-
 from stories import (
     DAY,
     HOUR,

@@ -1,7 +1,5 @@
 """A URL migration as the whole crawler lives it: one event, whichever hub is read next."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What of a page the topic models read."""
 
-from __future__ import annotations
-
 from incremental.parse.dispatch import parse
 from incremental.parse.topic_text import link_contexts, page_text
 

@@ -1,7 +1,5 @@
 """What changes of hubs besides their visits, and what a fate sets."""
 
-from __future__ import annotations
-
 from stories import DAY, HOUR, START, hub, target, unread_hub
 
 from incremental.decide import upkeep

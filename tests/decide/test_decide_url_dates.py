@@ -1,7 +1,5 @@
 """A run of digits is a date only as far as its site shows it to be one."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

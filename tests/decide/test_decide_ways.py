@@ -1,7 +1,5 @@
 """How a hub is read from now on."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.base.times import DAY, HOUR

@@ -1,7 +1,5 @@
 """The daemon as people run it gives announced pages their vectors, and says how far it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

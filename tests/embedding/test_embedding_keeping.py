@@ -1,7 +1,5 @@
 """The background job gives announced pages their vectors, and search by meaning finds them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import closing

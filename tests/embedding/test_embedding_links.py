@@ -1,7 +1,5 @@
 """Links' texts are embedded when no page waits, within bounds; nothing waits for them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Pages get their vectors off the caller's thread, in batches; trouble leaves them without."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from contextlib import closing

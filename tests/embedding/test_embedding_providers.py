@@ -1,7 +1,5 @@
 """What turns texts into vectors: the shipped models, and what they do with bad input."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

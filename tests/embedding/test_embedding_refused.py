@@ -1,7 +1,5 @@
 """A model that breaks on single texts, or on everything, as it is asked by the daemon's job."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import closing

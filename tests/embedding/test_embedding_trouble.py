@@ -1,7 +1,5 @@
 """A model that fails is named where people look, until it works again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A website on loopback that remembers who asked for what, and how many asked at a time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

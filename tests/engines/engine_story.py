@@ -1,7 +1,5 @@
 """A crawler whose visits run on some engine, watching websites on loopback while its own time jumps."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

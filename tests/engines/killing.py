@@ -1,7 +1,5 @@
 """Ending the process that asks a site for something: as the kernel does when memory runs out, or politely."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """What holds on every engine: outcomes, guard, credentials, politeness, and the news of a story."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Workers and schedulers that die, workers of another version, pages that kill: nothing is lost."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

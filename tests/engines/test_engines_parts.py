@@ -1,7 +1,5 @@
 """The parts that stand between the crawler and an engine, one by one."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """A recorded site is crawled on each engine, and in each store, with the same requests and the same news."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who looks after a daemon sees what runs its visits: status, doctor, metrics, page and health."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

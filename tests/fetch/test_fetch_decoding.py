@@ -1,7 +1,5 @@
 """From bytes to text, whatever the site says it sent."""
 
-from __future__ import annotations
-
 import codecs
 
 import pytest

@@ -1,7 +1,5 @@
 """Every error of the libraries below has a status of ours."""
 
-from __future__ import annotations
-
 import inspect
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """No way leads to an address that is not public, however it is written."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from collections.abc import Iterable

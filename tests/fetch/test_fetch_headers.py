@@ -1,7 +1,5 @@
 """Header fields: dates, waits and targets, right or wrong."""
 
-from __future__ import annotations
-
 from email.utils import formatdate
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever a server does, a fetch of it ends within its limits, as a value with a status."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 

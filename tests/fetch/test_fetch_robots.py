@@ -1,7 +1,5 @@
 """What robots.txt allows, and for how long."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The lists of statuses: which ones count against whom."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.fetch.politeness import HostState, PolitenessSettings, after_visit

@@ -1,7 +1,5 @@
 """What a user reads of an error: what is wrong, its value where there is one, and the way out."""
 
-from __future__ import annotations
-
 from incremental.base.errors import InputError
 
 

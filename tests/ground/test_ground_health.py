@@ -1,7 +1,5 @@
 """The daemon's health: when it is well, what it says when not, and who is told."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Nobody else on the machine reads settings, store or pages, whatever the umask says."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

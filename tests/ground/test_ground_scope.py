@@ -1,7 +1,5 @@
 """Which URLs belong to a site, which are traps, and which were made by one program."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Seeds as people type them, and clocks."""
 
-from __future__ import annotations
-
 import json
 import time
 

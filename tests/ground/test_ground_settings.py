@@ -1,7 +1,5 @@
 """Settings: every default is written down, and every mistake is named with its way out."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

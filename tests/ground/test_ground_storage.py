@@ -1,7 +1,5 @@
 """One crawler holds an embedded store, and folders are told apart by their first name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Texts: one catalogue, in every language, and no second place that puts a rule or a status into words."""
 
-from __future__ import annotations
-
 import ast
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Where two addresses just are, or just are not, one page."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.base.urls import canonical_key, normalize

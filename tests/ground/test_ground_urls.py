@@ -1,7 +1,5 @@
 """Canonical URLs: tables for the rules, properties for everything else."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A visit is a function of its task, and an engine runs it anywhere."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The commands of the reading list and of a page's past."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What counts as noise, and what must never count as noise."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Stories of announced pages that are refreshed: what changed, what went, what only seemed to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The changed lines of a difference, cut around what changed."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

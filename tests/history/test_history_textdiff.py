@@ -1,7 +1,5 @@
 """Two texts compared: what changed is shown, noise is named, and nothing is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """What a page does over its visits writes its label, on simulated time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

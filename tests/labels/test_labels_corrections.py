@@ -1,7 +1,5 @@
 """A user says what a page is: it acts at once, and outranks whatever else speaks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

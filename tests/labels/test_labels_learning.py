@@ -1,7 +1,5 @@
 """Once a night the classifier learns what was said, and the crawler that runs uses it."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """``scripts/train_hub_classifier.py --update``: labels of files train the active model by hand."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

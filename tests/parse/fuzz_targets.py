@@ -3,8 +3,6 @@
 What fuzzing found once (tests/corpus) is replayed on them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

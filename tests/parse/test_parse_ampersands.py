@@ -1,7 +1,5 @@
 """An ampersand that nobody escaped is part of the address, as its author meant."""
 
-from __future__ import annotations
-
 import html
 
 import pytest

@@ -1,7 +1,5 @@
 """What hostile and broken sites send: always a page, never an exception, never without bound."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
 

@@ -1,7 +1,5 @@
 """Dates as the web writes them."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,7 +1,5 @@
 """What once made a parser raise, found by fuzzing, never does so again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """RSS, Atom, RDF and JSON Feed."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

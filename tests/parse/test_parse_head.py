@@ -1,7 +1,5 @@
 """What a page says of itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse import Page

@@ -1,7 +1,5 @@
 """What a link carries with it: anchor, context, heading, tag path."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse import Link

@@ -1,7 +1,5 @@
 """Which links a page has, whatever its mark-up."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse import Page, PageKind, ParseLimits

@@ -1,7 +1,5 @@
 """Main text: the article without the menus, whatever the page is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What promises never to raise, and what promises one error of its own, given anything at all."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which link leads on."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse.dispatch import parse

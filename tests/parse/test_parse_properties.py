@@ -1,7 +1,5 @@
 """What holds for any body at all."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import fields

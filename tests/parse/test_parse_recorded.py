@@ -1,7 +1,5 @@
 """Recorded bodies: a folder each, with the body as served and what must be read from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """References resolve as in a browser."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 import pytest

@@ -1,7 +1,5 @@
 """Sitemaps, their index, their extensions, and lists of URLs."""
 
-from __future__ import annotations
-
 import gzip
 from datetime import UTC, datetime
 

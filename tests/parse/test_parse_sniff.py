@@ -1,7 +1,5 @@
 """What a body is, not what its header says."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.parse.sniff import Form, sniff

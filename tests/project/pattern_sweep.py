@@ -11,8 +11,6 @@
 Run as a program it judges the patterns it is given: see :func:`main`.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import itertools

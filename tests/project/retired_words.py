@@ -1,7 +1,5 @@
 """Words that the glossary replaced, and where they still stand in code or in what users read."""
 
-from __future__ import annotations
-
 import io
 import re
 import tokenize

@@ -1,7 +1,5 @@
 """The comparison with other tools names commands and tests that there are, one row for each feature."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is in deploy/ fits the program: commands, settings, ports, limits and files are there."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import os

@@ -1,7 +1,5 @@
 """The documents, in English and Chinese: their links lead somewhere, their commands are commands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the count of functions and files counts."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import threading

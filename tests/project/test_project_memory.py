@@ -1,7 +1,5 @@
 """Nothing in a process that runs for months grows with time: caches are bounded, and soon full."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

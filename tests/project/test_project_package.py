@@ -1,7 +1,5 @@
 """What is built and shipped, what a start costs, and the scripts."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

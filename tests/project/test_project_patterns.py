@@ -1,7 +1,5 @@
 """No regular expression of the product takes more than its share of time for a text made against it."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """SECURITY.md says what the code does, and the locks hold what the package asks for."""
 
-from __future__ import annotations
-
 import configparser
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small versions of the benchmarks of speed: they run end to end, and count what they say they count."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

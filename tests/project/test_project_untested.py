@@ -1,7 +1,5 @@
 """A run says at its end what the machine did not let it test."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words that docs/glossary.md replaced do not come back, neither in names nor in what users read."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -4,8 +4,6 @@ Stands in for what a page could do that found a hole in a library written in C. 
 program.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

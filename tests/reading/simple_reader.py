@@ -1,7 +1,5 @@
 """A reader that loads nothing and answers every body alike: for tests of what becomes of processes."""
 
-from __future__ import annotations
-
 import os
 import sys
 

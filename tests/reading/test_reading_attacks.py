@@ -1,7 +1,5 @@
 """Bodies that are made to cost much: each ends within its bounds, whatever it is made of."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from pathlib import Path

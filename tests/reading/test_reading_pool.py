@@ -1,7 +1,5 @@
 """Bodies read in processes of their own: as in the caller's, but nothing outlives its bounds."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

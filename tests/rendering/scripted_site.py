@@ -1,7 +1,5 @@
 """A website on loopback whose pages are drawn by scripts, and one beside it that nobody may reach."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

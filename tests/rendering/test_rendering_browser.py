@@ -1,7 +1,5 @@
 """Pages drawn by a real Chromium, whose every request our fetcher answers."""
 
-from __future__ import annotations
-
 import socket
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Scripts that are kept between pages: one site's are never another's."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from lab.clocks import SimulatedClock

@@ -1,7 +1,5 @@
 """What happens to each request of a page that is drawn, before anything is sent."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

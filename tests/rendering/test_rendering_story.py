@@ -1,7 +1,5 @@
 """Sites that only a browser can read, watched by the crawler with a real Chromium."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -5,8 +5,6 @@ time zone, works by a raised cosine clamped at 0.05 (peak 2.3 times the mean) an
 weekend. Four weeks, of which the second two count. Arrivals are Poisson; no overlap, no roll-off.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a site's requests are divided, and what unused ones are for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The trial of policies: worlds, equal numbers of visits, rivals, bounds, and the script."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """The budget: what a day allows, and what the price does about it."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What one visit adds to the counts, by exact numbers: limits, fading, hours, dates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which hubs are covered by which, and what is read when a list that covers others overflowed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

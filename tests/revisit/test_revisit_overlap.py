@@ -1,7 +1,5 @@
 """Hubs that show the same links: what a neighbour showed waits no longer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The limits around the price: longest intervals, quick looks, retries, pings, hours."""
 
-from __future__ import annotations
-
 from math import inf
 
 import pytest

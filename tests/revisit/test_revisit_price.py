@@ -1,7 +1,5 @@
 """The price policy: when hubs are due, and why."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import pairwise

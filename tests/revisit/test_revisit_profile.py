@@ -1,7 +1,5 @@
 """The hours of the week and the minutes of the hour: integrals, their inverses, and learning."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What visits teach: rates, hours, overlap and what vanishes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

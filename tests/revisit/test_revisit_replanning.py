@@ -1,7 +1,5 @@
 """A site that rests is planned again when its price has fallen, and is not looked at before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Hours and shared budgets in the settings: what is wrong is named with the way out."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.base.errors import SettingsError

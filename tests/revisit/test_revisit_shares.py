@@ -1,7 +1,5 @@
 """One budget for all sites: nobody is forgotten, nobody gets more than asked for."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

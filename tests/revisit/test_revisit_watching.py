@@ -1,7 +1,5 @@
 """How often a watched page is visited: by its own rate, the site's price, and the user's bounds."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -3,8 +3,6 @@
 ``scripts/bench_cluster.py`` does the same two hundred times.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import random
 from pathlib import Path

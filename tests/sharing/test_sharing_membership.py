@@ -1,7 +1,5 @@
 """Places of daemons on one store, in one process: whose clocks differ by days."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 ``scripts/bench_cluster.py`` does the same many times.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Sites are divided among daemons: each is one daemon's, evenly, and few move when daemons come and go."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,8 +4,6 @@ Visit *n* shows the pages n*10 to n*10+29 and tells what it did not tell before,
 overlap; and as many old ones, which the list gained. After each one that is committed, its number is printed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

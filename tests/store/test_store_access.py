@@ -1,7 +1,5 @@
 """Tokens and sessions, and the counts that dashboards ask for: on both databases."""
 
-from __future__ import annotations
-
 import threading
 
 from stories import DAY, HOME, HOUR, START, news_site, seen, visit_of

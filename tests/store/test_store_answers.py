@@ -1,7 +1,5 @@
 """The door for people: announced pages by what they want to see, on every database alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

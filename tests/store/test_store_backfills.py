@@ -1,7 +1,5 @@
 """Events of older pages in the store: each page in one, none told by itself, on both databases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The page cache: bodies on disk that prove themselves."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

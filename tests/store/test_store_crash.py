@@ -1,7 +1,5 @@
 """Killed at any instant, a store has every visit whole or not at all; two processes share one."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

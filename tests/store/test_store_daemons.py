@@ -1,7 +1,5 @@
 """Daemons that share a PostgreSQL store: each place, site and host is one's at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Discovery in the store: what was read stays, and what was decided stays decided."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

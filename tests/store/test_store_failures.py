@@ -1,7 +1,5 @@
 """Errors of the drivers, as they really come: which pass, and which end the daemon."""
 
-from __future__ import annotations
-
 import errno
 import resource
 import sqlite3

@@ -1,7 +1,5 @@
 """A database that is lost is noticed, while it is in use and at the next start."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a hostile site may write into a store: it is cut and cleaned, and nothing breaks."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

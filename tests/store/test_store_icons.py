@@ -1,7 +1,5 @@
 """Icons of sites: due, kept, paid for; on SQLite and PostgreSQL."""
 
-from __future__ import annotations
-
 from stories import START, news_site, visit_of
 
 from store import Store

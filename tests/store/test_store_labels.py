@@ -1,7 +1,5 @@
 """Labels in the store: one word of each origin on a page, and a user's word acts on hubs."""
 
-from __future__ import annotations
-
 from stories import DAY, HOME, HOUR, START, new_hub, news_site, seen, visit_of
 
 from incremental.base.urls import canonical_key

@@ -1,7 +1,5 @@
 """Two pages that are one: nothing is lost, nothing is announced twice, whatever refers to them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What holds for every public method: a locked database is announced clearly, and an index is used."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sqlite3

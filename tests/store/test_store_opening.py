@@ -1,7 +1,5 @@
 """Opening a database: sound ones are brought up to date, others are refused and left as they are."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sqlite3

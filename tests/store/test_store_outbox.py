@@ -1,7 +1,5 @@
 """The outbox: what stands against a channel's messages, while they are not taken."""
 
-from __future__ import annotations
-
 from stories import HOME, START, news_site, seen, visit_of
 
 from store import Store

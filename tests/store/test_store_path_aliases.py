@@ -1,7 +1,5 @@
 """Folding a path alias: two addresses of one page become one, with all that either was."""
 
-from __future__ import annotations
-
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store

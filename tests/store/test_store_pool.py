@@ -1,7 +1,5 @@
 """Connections to PostgreSQL: kept for the next thread, bounded, and replaced after a restart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

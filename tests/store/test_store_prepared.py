@@ -1,7 +1,5 @@
 """Queries that are turned into SQL once: the same rows, on every database, for every value."""
 
-from __future__ import annotations
-
 import pytest
 from stories import HOME, START, new_hub, news_site, seen
 

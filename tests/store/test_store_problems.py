@@ -1,7 +1,5 @@
 """Problems of sites: opened, renewed, ended, forgotten; on SQLite and PostgreSQL."""
 
-from __future__ import annotations
-
 from stories import HOME, HOUR, START, news_site, seen, visit_of
 
 from store import Store

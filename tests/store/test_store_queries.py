@@ -1,7 +1,5 @@
 """The questions that people and the crawler ask, on every database alike."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

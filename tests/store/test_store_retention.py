@@ -1,7 +1,5 @@
 """What is old is forgotten, in batches; what identifies a page, and what a reader marked, never is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

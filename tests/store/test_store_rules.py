@@ -1,7 +1,5 @@
 """The rule that decided stays with its page, or follows it."""
 
-from __future__ import annotations
-
 from stories import HOME, START, new_hub, news_site, seen, visit_of
 
 from incremental.base.urls import canonical_key

@@ -1,7 +1,5 @@
 """Full-text search and copies: the same pages are found on every database."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

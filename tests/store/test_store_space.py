@@ -1,7 +1,5 @@
 """Free space goes back, and the log does not grow for ever."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

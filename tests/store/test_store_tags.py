@@ -1,7 +1,5 @@
 """Tags, and words that pages must or must not have, on SQLite and PostgreSQL alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Topics in the store: what they learn from, what they make of pages, and where they lead."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A store is upgraded by a later version, whole or not at all, with a copy of it before."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

@@ -1,7 +1,5 @@
 """Of what a user says of a hub the last word counts, and it changes the hub's state at once."""
 
-from __future__ import annotations
-
 import pytest
 from stories import HOME, START, new_hub, news_site, seen
 

@@ -1,7 +1,5 @@
 """Vectors of announced pages: who waits, what is kept, and what goes; the same on every database."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

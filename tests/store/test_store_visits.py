@@ -1,7 +1,5 @@
 """The contract of recording visits, on every database alike."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

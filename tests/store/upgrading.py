@@ -3,8 +3,6 @@
 ``upgrading.py WHERE FOLDER N`` opens a store with the migrations in a folder, and dies at its N-th statement.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

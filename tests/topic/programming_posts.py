@@ -1,7 +1,5 @@
 """Posts of two made-up sites for programmers, one about databases and one about web pages: title and lead."""
 
-from __future__ import annotations
-
 from classifier.words.values import PageText
 
 DATABASES = """

@@ -1,7 +1,5 @@
 """A topic at work: what it learns of the hubs that a round reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from topic_pages import pages_of

@@ -1,7 +1,5 @@
 """Paper 000's centre: its arithmetic, its drift, and the guard against it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the crawler knows of text in general: rarity, the sample, which words go together."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bandit tries everything once, then what pays, and never forgets the rest."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

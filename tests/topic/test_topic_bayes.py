@@ -1,7 +1,5 @@
 """Naive Bayes on weighted terms (paper 004): the densities and the scorer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Texts of captured pages, which the shipped tables of vectors are made of."""
 
-from __future__ import annotations
-
 import tarfile
 from hashlib import md5
 from io import BytesIO

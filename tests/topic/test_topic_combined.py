@@ -1,7 +1,5 @@
 """Rankings are combined by position; ties are nobody's luck."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a user's word does: to the page itself and to pages like it, whatever method judges."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The threshold of a topic: what the sample and marked pages make of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

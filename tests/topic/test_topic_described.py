@@ -1,7 +1,5 @@
 """A topic in one sentence: it is stored, trained without any example, and kept when the topic is changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The first minutes of a topic: what it accepts when a handful of pages was fetched."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

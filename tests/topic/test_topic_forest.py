@@ -1,7 +1,5 @@
 """Several semantic trees as one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from classifier.papers.semantic_tree import SemanticTree, joined

@@ -1,7 +1,5 @@
 """The topical queue: best first, then oldest; bounded; hosts taken in turn (paper 004)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

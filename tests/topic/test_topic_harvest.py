@@ -1,7 +1,5 @@
 """The harvest benchmark, on a graph of two dozen pages made here."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import random

@@ -1,7 +1,5 @@
 """Decisions on topics: what they wait for, which links are worth following, what is kept of a text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists are known by where links to them stand and lead, before they are read."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

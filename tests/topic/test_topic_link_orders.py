@@ -1,7 +1,5 @@
 """The link order: odd input, restarts, and states that are none."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

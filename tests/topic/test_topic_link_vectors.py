@@ -1,7 +1,5 @@
 """Links are ordered by the meaning of their anchors, as far as these have vectors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Links are ordered before a fetch, and every fetched page teaches the order."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

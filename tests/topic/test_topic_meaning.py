@@ -1,7 +1,5 @@
 """Topics judged by meaning, with the real default model: no word need be shared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The arithmetic of meaning: whatever the vectors are, scores are finite and their parts add up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

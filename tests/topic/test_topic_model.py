@@ -1,7 +1,5 @@
 """A topic from a few pages or key words: judging, teaching, explaining, storing, and odd input."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

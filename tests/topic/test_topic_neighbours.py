@@ -1,7 +1,5 @@
 """A page among its like in the sample."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from topic_pages import FIELDS, crawled_background, pages_of

@@ -1,7 +1,5 @@
 """A topic that no page of a crawl fits accepts next to nothing, and says so; one that fits does not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

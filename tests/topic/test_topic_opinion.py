@@ -1,7 +1,5 @@
 """What the examples alone say of a page does not follow what a crawl has fetched."""
 
-from __future__ import annotations
-
 import pytest
 from topic_pages import FIELDS, pages_of, text_page
 

@@ -1,7 +1,5 @@
 """Pages like the seeds come first, by every ranker that can tell; nothing odd breaks them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """PageRank: what it is on graphs small enough to know."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

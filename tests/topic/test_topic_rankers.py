@@ -1,7 +1,5 @@
 """The rankers, the key words and the threshold, each alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Paper 002: plain and semantic similarity of pages, and what a page hands on to its links."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

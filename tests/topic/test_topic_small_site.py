@@ -4,8 +4,6 @@ Two examples and one key word once took 14 of 15 of its pages for relevant. The 
 ``tests/labels/blkstone_security.tsv``.
 """
 
-from __future__ import annotations
-
 import lzma
 import random
 import sqlite3

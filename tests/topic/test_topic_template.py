@@ -1,7 +1,5 @@
 """What stands on most pages of a site says nothing of a topic, from the second page on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Cutting text into terms: languages, positions, hub pages, and input that nobody would write."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

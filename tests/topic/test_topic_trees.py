@@ -1,7 +1,5 @@
 """Semantic trees: what each format reads as, and what a broken file is announced."""
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 

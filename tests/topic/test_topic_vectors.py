@@ -1,7 +1,5 @@
 """Sparse vectors: the dicts and the matrices say the same."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions are made of words as pages write them: no search engine knows our stems."""
 
-from __future__ import annotations
-
 import pytest
 
 from classifier.words.segmentation import tokens

@@ -1,7 +1,5 @@
 """Small pages of plain topics, made of word lists: what they are about is beyond doubt."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

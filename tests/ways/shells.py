@@ -1,7 +1,5 @@
 """Pages as frameworks build them, and pages that only look like shells."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

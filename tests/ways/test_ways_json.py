@@ -1,7 +1,5 @@
 """Lists of pages in JSON: recognised by their shape."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which pages are shells, and which only look like one."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest

@@ -1,7 +1,5 @@
 """Hubs that show no links as the server sends them, watched over time without a browser."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

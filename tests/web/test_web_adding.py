@@ -1,7 +1,5 @@
 """What the page says of a site when it is added: what is there, or why it cannot be read."""
 
-from __future__ import annotations
-
 from html import unescape
 from pathlib import Path
 from socket import AF_INET

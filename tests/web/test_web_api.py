@@ -1,7 +1,5 @@
 """The API: what the command line does, for programs; and whatever is sent, no answer of 500."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Older pages that a list gained, on the page, in the feeds and over the API: one row, all on demand."""
 
-from __future__ import annotations
-
 import re
 
 import feedparser

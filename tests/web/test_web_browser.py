@@ -1,7 +1,5 @@
 """The whole story in a real browser: a daemon, a site on loopback, headless Chromium."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

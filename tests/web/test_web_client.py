@@ -1,7 +1,5 @@
 """A program beside a running daemon: the same methods, over the HTTP API."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 

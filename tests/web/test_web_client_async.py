@@ -1,7 +1,5 @@
 """A program with asyncio beside a running daemon."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

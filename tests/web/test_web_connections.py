@@ -1,7 +1,5 @@
 """Clients that never finish take the server from nobody: deadlines, room for others, stalled answers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

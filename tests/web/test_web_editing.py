@@ -1,7 +1,5 @@
 """Editing in the page and the API: sites, visits now, several hubs at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Editing topics, training and searching, in the page and the API."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

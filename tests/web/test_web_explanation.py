@@ -1,7 +1,5 @@
 """Explanations for people: plain words in both languages, dates and shares, nothing cut."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Feeds: parsed back by a feed reader's parser, whatever the titles hold."""
 
-from __future__ import annotations
-
 import html
 import json
 from urllib.parse import urlsplit

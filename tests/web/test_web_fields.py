@@ -1,7 +1,5 @@
 """A page has the same fields with the same values wherever it is given out."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

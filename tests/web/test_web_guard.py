@@ -1,7 +1,5 @@
 """Who may come in: deny by default, known names alone, our own forms alone, small bodies alone."""
 
-from __future__ import annotations
-
 import base64
 import re
 from typing import Any

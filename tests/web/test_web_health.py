@@ -1,7 +1,5 @@
 """``/healthz``, the metrics and the status page of a daemon that is not well."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """More like this, in both languages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from web_served import Served

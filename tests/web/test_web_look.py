@@ -1,7 +1,5 @@
 """How the pages look in a real browser: dense, readable, accessible, in both languages."""
 
-from __future__ import annotations
-
 import math
 import re
 import zlib

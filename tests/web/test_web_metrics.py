@@ -1,7 +1,5 @@
 """Metrics: counters follow on from the last scrape, gauges say what is true now."""
 
-from __future__ import annotations
-
 from prometheus_client.parser import text_string_to_metric_families
 from stories import seen
 from web_served import HOME, Served

@@ -1,7 +1,5 @@
 """The pages: in both languages, empty and full, with hostile texts, and what their forms do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

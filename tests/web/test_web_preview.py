@@ -1,7 +1,5 @@
 """A topic shows what it would do before it does it, and what it did, with undo."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

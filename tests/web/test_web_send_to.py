@@ -1,7 +1,5 @@
 """A page is sent to the services that the settings name: by links, with everything encoded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import unescape

@@ -1,7 +1,5 @@
 """Listening: real sockets, a port that is taken, a daemon that goes on without its web page."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """How fetch statuses are coloured: as they are counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from incremental.base.texts import Text, named

@@ -1,7 +1,5 @@
 """Tags and words in the page, the API, feeds and the command line."""
 
-from __future__ import annotations
-
 import pytest
 from cli_runner import Run
 from web_served import HOME, OTHER, Served, post

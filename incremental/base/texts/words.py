@@ -1,7 +1,5 @@
 """Texts by key, and their rendering."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Mapping

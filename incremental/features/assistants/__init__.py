@@ -7,8 +7,6 @@
     reading    tools that read the store, with what websites wrote marked as data
 """
 
-from __future__ import annotations
-
 from incremental.base.features import Feature
 
 FEATURE = Feature(

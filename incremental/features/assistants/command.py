@@ -1,7 +1,5 @@
 """Tools for assistants: ``mcp``."""
 
-from __future__ import annotations
-
 import typer
 
 from incremental.base.errors import InputError

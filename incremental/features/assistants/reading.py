@@ -5,8 +5,6 @@ instructions". So the texts of sites never stand beside our own: they are values
 server's instructions and each result call data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

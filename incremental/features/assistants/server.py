@@ -1,7 +1,5 @@
 """The protocol: tools over standard input and output, by the official package ``mcp``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path

@@ -9,8 +9,6 @@
     seen      hubwatch completeness, the page /completeness, the API           showing.py
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

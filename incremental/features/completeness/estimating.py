@@ -17,8 +17,6 @@ Four kinds of evidence are combined:
 The interval is meant to hold the truth nine times in ten; docs/completeness.md says how often it did.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Collection, Mapping, Sequence

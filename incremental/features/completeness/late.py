@@ -16,8 +16,6 @@
 The first that holds is the cause. All but ``shown_later`` are misses: there it was the site that was late.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The page ``/completeness`` and its answer for programs."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 

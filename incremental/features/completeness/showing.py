@@ -1,7 +1,5 @@
 """Completeness of sites as people and programs read it."""
 
-from __future__ import annotations
-
 import statistics
 from bisect import bisect_left
 from collections import Counter

@@ -8,8 +8,6 @@
 Which aspect of a page is withheld is decided by the core (``incremental.decide.not_news``).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

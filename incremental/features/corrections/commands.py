@@ -1,7 +1,5 @@
 """``hubwatch missed`` and ``hubwatch not-news``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

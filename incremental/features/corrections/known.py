@@ -1,7 +1,5 @@
 """What became of a page that was reported as missed and that a site has shown: nothing is fetched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

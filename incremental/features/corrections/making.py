@@ -1,7 +1,5 @@
 """Wires what a report of a missed page needs."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -9,8 +9,6 @@
     the hub           not watched: watched from now on; watched: visited now
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

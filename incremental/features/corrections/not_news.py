@@ -1,7 +1,5 @@
 """Pages that users call no news: what is learned from them, and taking that back."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The buttons beside a page."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request

@@ -10,8 +10,6 @@ put together by ``making``), ``search_provider`` (SearXNG), and what people see 
 decide: ``commands``, ``pages``, ``facts``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature, TopicLink

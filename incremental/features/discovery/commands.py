@@ -1,7 +1,5 @@
 """Further sites of a topic: ``discover run``, ``proposals``, ``accept``, ``reject``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -7,8 +7,6 @@
                    rank ──┘   └── after each round: one transaction, then proposals
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -7,8 +7,6 @@
       └───────────── the best that it has not begun from ◄── reward ◄─────┘
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Discovery results: the last run, proposals, and the user's decisions on them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

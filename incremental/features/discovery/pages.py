@@ -1,7 +1,5 @@
 """Discovery: proposals, decisions on them, the last run; a search takes minutes, in the background."""
 
-from __future__ import annotations
-
 import shlex
 from functools import partial
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """From fetched pages to sites worth watching. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from incremental.base.texts import Text

@@ -4,8 +4,6 @@ Its settings must enable the format: ``search: formats: [html, json]``. Like eve
 local instance must be in ``fetch.allowed_hosts``.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """``[discovery]`` in the settings: the search provider, and the limits of a run."""
 
-from __future__ import annotations
-
 from typing import Annotated
 from urllib.parse import urlsplit
 

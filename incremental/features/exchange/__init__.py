@@ -9,8 +9,6 @@
     commands, pages           where people and programs ask for it
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

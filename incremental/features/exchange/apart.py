@@ -3,8 +3,6 @@
 This module is also that process's program.
 """
 
-from __future__ import annotations
-
 from threading import Lock
 
 import msgspec

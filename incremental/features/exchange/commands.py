@@ -1,7 +1,5 @@
 """Import and export: ``import``, ``export``, ``backup`` and ``restore``."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from dataclasses import replace

@@ -30,8 +30,6 @@ type include, ``opmlUrl``       skipped: another list elsewhere
 ==============================  ======================================================================
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

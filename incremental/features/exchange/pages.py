@@ -1,7 +1,5 @@
 """The form that imports a list, on the page for adding sites."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request

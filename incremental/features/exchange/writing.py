@@ -1,7 +1,5 @@
 """Export of new pages, visits and sites: CSV, JSON Lines, Parquet, OPML, WARC."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,8 +10,6 @@
 Nothing here decodes a picture: it is passed on as it came.
 """
 
-from __future__ import annotations
-
 from incremental.base.features import Feature
 
 _ROOM = "incremental.features.icons"

@@ -1,7 +1,5 @@
 """The job that asks sites for their icons, one at a time."""
 
-from __future__ import annotations
-
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit

@@ -1,7 +1,5 @@
 """What is decided about icons: pure."""
 
-from __future__ import annotations
-
 from incremental.base.times import DAY, HOUR
 
 # SVG is left out: it is a document that may hold scripts.

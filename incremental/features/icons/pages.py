@@ -1,7 +1,5 @@
 """Where browsers get the icons: ``/icons/DIGEST``."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Annotated
 

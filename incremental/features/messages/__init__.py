@@ -10,8 +10,6 @@ Nothing is queued by a visit. The job (``notifier``) asks what was announced, as
 outbox (``store.outbox``) knows what it had; so each page is sent once, whenever the process dies.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

@@ -6,8 +6,6 @@ The function takes the object as a dictionary. It runs in a process of its own, 
 nor end the daemon. An exception is a failure: the function is called again later.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -7,8 +7,6 @@
     words                        of the watch and of the channel: in the title or in a changed line
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 

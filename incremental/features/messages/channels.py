@@ -4,8 +4,6 @@ A channel of the file is changed in the file. The address of a channel holds the
 stored, and never shown.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any

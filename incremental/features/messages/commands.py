@@ -1,7 +1,5 @@
 """Messages: ``notify list``, ``add``, ``remove``, ``test`` and ``retry``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from inspect import Parameter
 from typing import Annotated, Any

@@ -7,8 +7,6 @@ Messages go out with Apprise, behind the address guard; errors never contain a s
 seen to connect through the guard are refused.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hmac

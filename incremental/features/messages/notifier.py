@@ -13,8 +13,6 @@ After a kill a message is unmarked (sent at the next start), marked but unconfir
 same key), or confirmed (never sent again).
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

@@ -1,7 +1,5 @@
 """Messages: channels, outboxes, test messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

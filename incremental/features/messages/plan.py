@@ -7,8 +7,6 @@
                     -> when to check again
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Sequence

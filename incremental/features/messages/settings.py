@@ -1,7 +1,5 @@
 """``[messages]`` in the settings: where messages go, about what, and when; hooks; features' channels."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

@@ -6,8 +6,6 @@
                                                                  -> command, page, API, number in lists
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

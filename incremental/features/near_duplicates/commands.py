@@ -1,7 +1,5 @@
 """``hubwatch copies``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -4,8 +4,6 @@ MinHash of the text's runs of four words (four characters in scripts without spa
 datasketch makes it: 60 values of which 16 bits are kept.
 """
 
-from __future__ import annotations
-
 import re
 
 from datasketch import MinHash

@@ -1,7 +1,5 @@
 """Copies of a page: ``/pages/ID/copies``, on the web page and for programs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from fastapi import APIRouter, Request

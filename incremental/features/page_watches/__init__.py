@@ -9,8 +9,6 @@
 That a page is refreshed, and how its change is found and kept, is the core's.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

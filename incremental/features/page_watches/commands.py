@@ -1,7 +1,5 @@
 """Pages watched for changes: ``watch-page`` and ``changes``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

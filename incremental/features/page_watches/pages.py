@@ -1,7 +1,5 @@
 """Pages watched for changes, on the web page and for programs: the watches, and what changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -10,8 +10,6 @@
 A problem ends by itself when it is no longer found.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from incremental.base.features import Feature

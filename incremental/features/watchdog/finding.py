@@ -15,8 +15,6 @@
 Thresholds are chosen so that a healthy site almost never has a problem.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The page ``/problems`` and its answer for programs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request

@@ -1,7 +1,5 @@
 """Problems as people and programs read them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

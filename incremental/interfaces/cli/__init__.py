@@ -13,8 +13,6 @@ Exit codes, the same for every command::
 when one of its commands runs, so modules import what they need at their top and ``--help`` stays quick.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -9,8 +9,6 @@
     versions  which are at work, and does the model embed?
 """
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Changing what is watched: ``edit``, ``visit``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Why: ``check hubs``."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """The filters as options of commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import wraps

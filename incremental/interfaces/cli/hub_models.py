@@ -1,7 +1,5 @@
 """Versions of the hub classifier: ``models list learn use labels``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

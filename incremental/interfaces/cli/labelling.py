@@ -1,7 +1,5 @@
 """Correcting the hub classifier: ``label``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

@@ -8,8 +8,6 @@
 Where the lines go, and how long they are kept, is the platform's affair: they are written to stderr.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

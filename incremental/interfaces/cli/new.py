@@ -1,7 +1,5 @@
 """What is new, and older pages that were added to lists: ``new``."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """One page: ``history diff show``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

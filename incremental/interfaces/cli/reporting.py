@@ -1,7 +1,5 @@
 """What ``run`` prints while the daemon runs, and at its end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

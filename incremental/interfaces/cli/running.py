@@ -1,7 +1,5 @@
 """The daemon: ``run``."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Callable, Sequence

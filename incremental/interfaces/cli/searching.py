@@ -1,7 +1,5 @@
 """Searching: ``search searches``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """What the daemon does, and how each site fares: ``status``."""
 
-from __future__ import annotations
-
 import typer
 
 from incremental.base.texts import named

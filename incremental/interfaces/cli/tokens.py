@@ -1,7 +1,5 @@
 """Access tokens: ``token add list remove``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import typer

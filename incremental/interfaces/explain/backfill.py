@@ -1,7 +1,5 @@
 """A backfill event in words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from incremental.base.plain_text import one_line

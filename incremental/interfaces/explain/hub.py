@@ -1,7 +1,5 @@
 """Why a URL is (not) classified as a hub. Nothing is fetched."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

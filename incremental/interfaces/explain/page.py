@@ -1,7 +1,5 @@
 """How Hubwatch treats any URL, from its rules and the store. Nothing is fetched."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import takewhile

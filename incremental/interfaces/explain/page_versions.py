@@ -1,7 +1,5 @@
 """Versions of a page: their texts from the page cache, and the difference between two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What is understood of a new site so far, and what its user can expect."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from incremental.base.times import HOUR, MINUTE, NEVER

@@ -1,7 +1,5 @@
 """Hubs, with the numbers behind their next visit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What a change of a topic would do to its list, asked by the web page and the API."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ programs read its fields. Times are aware datetimes in UTC, printed as ISO 8601.
     row of the store -> result_of(Kind, row) -> Kind -> print_json, FastAPI, templates
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass

@@ -1,7 +1,5 @@
 """Watched sites, and what came of adding some."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

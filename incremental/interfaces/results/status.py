@@ -1,7 +1,5 @@
 """The daemon's health, and how each site fares, as ``status``, the web page and the API give them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

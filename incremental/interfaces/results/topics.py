@@ -1,7 +1,5 @@
 """Topics, and why the list of one is empty."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -20,8 +20,6 @@ that counter, so strangers cannot lock the owner out. Tokens and sessions are no
 cannot be guessed.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

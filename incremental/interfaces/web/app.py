@@ -1,7 +1,5 @@
 """The application: routes, the guard before them, error responses."""
 
-from __future__ import annotations
-
 import logging
 from copy import copy
 from functools import cache, partial

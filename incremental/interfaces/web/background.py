@@ -1,7 +1,5 @@
 """Work that takes minutes and was begun by a request, such as a first look: one of each name, in a thread."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Shared by all routes: settings, time, and the store on a connection per thread."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Callable, Coroutine, Iterator

@@ -3,8 +3,6 @@
 It says what :func:`incremental.interfaces.explain.page.explain` found; JSON has all the numbers behind it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any

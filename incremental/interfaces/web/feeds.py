@@ -3,8 +3,6 @@
 An entry's id depends on the page's URL only, so it is the same in every feed and after a restart.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

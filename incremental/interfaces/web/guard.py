@@ -9,8 +9,6 @@ Rules match paths and methods, so no route can forget them: a path outside :data
 any method but GET and HEAD needs ``write``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import re

@@ -4,8 +4,6 @@ Counters start at zero with the server and add what is new since the last scrape
 the store at each scrape.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

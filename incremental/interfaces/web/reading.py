@@ -1,7 +1,5 @@
 """Rows, events and feedback buttons of the reading list."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

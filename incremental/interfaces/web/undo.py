@@ -1,7 +1,5 @@
 """What each browser changed last, and how to take it back; kept in this process only."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress

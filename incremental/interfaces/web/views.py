@@ -1,7 +1,5 @@
 """Render templates: always escaped, in the browser's language, with its CSRF token."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -9,8 +9,6 @@ and the rest is compared::
     发布时间：2026-05-08 浏览次数：120      ->  (nothing left)
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ The crawler's thread only hands texts over and writes what came back. A page tha
 often embedded already, and its vector at hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Final

@@ -9,8 +9,6 @@ Every vector of the present space is read, so the time grows with their number; 
 beside one block.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Final
 

@@ -10,8 +10,6 @@ Links come a few at once, so that a page never waits long for them. Whatever goe
 without a vector and is judged by words; ``hubwatch status``, the page and the log say why.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import deque

@@ -7,8 +7,6 @@ A slow model reads headline and short lead, and a headline that is a small part 
 looks like a site's name in the title is left out: it stands on every page.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Users' labels of pages: they apply at once and outrank everything else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

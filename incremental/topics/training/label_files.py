@@ -6,8 +6,6 @@
     nightly: hub_news ── behaviour ─────────────────┘
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from classifier.hub.labels import LabelRow, write_labels

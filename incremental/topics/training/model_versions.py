@@ -3,8 +3,6 @@
 The registry is the folder ``models`` beside the store; while it is empty, the shipped version is active.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

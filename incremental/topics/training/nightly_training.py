@@ -8,8 +8,6 @@
 A training (:mod:`classifier.hub.updating`) takes a minute or two of one core.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from concurrent.futures import Future

@@ -17,5 +17,3 @@
 
 What to fetch and when is decided in the daemon before a visit starts, and what came of it is recorded there.
 """
-
-from __future__ import annotations

@@ -5,8 +5,6 @@ started again. What it does not know is looked at every half second: which worke
 Hubwatch.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

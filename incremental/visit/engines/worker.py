@@ -3,8 +3,6 @@
 A worker keeps them for the next visit, but no credentials: those of a task's origin come with the task.
 """
 
-from __future__ import annotations
-
 import threading
 import weakref
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Whether there is a browser, and which."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass

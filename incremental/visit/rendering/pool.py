@@ -4,8 +4,6 @@ Each page is drawn in a fresh context: no cookies, no storage, nothing of the pa
 started when a page needs it, ends after a while without one, and is replaced after so many pages.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

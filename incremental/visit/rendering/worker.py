@@ -3,8 +3,6 @@
 Started by :mod:`incremental.visit.rendering.pool`. It ends with its input, and the browser with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

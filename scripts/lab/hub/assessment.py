@@ -5,8 +5,6 @@
 F1 has an interval over domains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

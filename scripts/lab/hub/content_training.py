@@ -1,7 +1,5 @@
 """Training of the content machine and of the cascade over it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Label files, and captured pages in a tar, which are read beside them."""
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Fitted to training rows besides the machines: scaling, calibration, and the value tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final

@@ -11,8 +11,6 @@ domains for the machines that ship. Trainings are independent of each other, so 
 processes as are given, and the result is the same for any number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev

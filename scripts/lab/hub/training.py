@@ -8,8 +8,6 @@
 Every metric in a model was measured on domains that the measured machine had not seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

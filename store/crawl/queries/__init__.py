@@ -8,8 +8,6 @@
     people      pages and sites one by one, for interfaces
 """
 
-from __future__ import annotations
-
 from store.crawl.queries.people import PeopleQueries, TrainingQueries
 from store.crawl.queries.rounds import RoundQueries
 from store.crawl.queries.site_facts import SiteQueries

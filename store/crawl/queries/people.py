@@ -3,8 +3,6 @@
 Lists of announced pages are in :mod:`store.answers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Queries of a crawl round: due fetches, known pages, host state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Facts about a whole site for decisions and training: URLs, lists, links shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An assistant asks over standard input and output, by the official client, what is new and why."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Refreshes of announced pages audit what the hubs show: stories link to the story that followed them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

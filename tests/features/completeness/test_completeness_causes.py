@@ -1,7 +1,5 @@
 """One story for each cause that only the site, a rule or a topic can bring about."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from email.utils import formatdate
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What overlaps and losses say of the pages that nobody showed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

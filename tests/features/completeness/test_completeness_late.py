@@ -1,7 +1,5 @@
 """A page that was found late has one cause, and the cause says what would help."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import formatdate

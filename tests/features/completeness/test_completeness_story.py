@@ -1,7 +1,5 @@
 """A town's paper loses its list of sport, and Hubwatch says what it no longer finds."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmark of answers on a site whose second folder its user does not want."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A user names a page that was missed: the cause is said, and the hub that shows it is watched."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A user calls a page no news: like pages are withheld, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``hubwatch discover run``: from a topic's page over a search provider to other pages, one run at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``hubwatch discover``: what a search found, and yes or no to it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

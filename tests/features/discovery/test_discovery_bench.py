@@ -1,7 +1,5 @@
 """The discovery benchmark, on two small graphs made here and laid side by side."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3

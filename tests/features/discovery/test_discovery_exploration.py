@@ -1,7 +1,5 @@
 """A run finds what its operators can find, once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Each operator finds pages in its own way, and asks nothing twice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from incremental.features.discovery.operators import (

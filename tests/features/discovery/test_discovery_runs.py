@@ -1,7 +1,5 @@
 """A run from a topic's pages proposes the right other sites, goes on after a kill, and stays polite."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Providers answer with values, whatever comes back."""
 
-from __future__ import annotations
-
 import json
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """SearXNG's format over a real socket: the provider finds what the local server indexed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Further sites by page: proposals are shown, taken and turned down; the last search is announced."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A list that a stranger made is read within the time and memory of a page, apart from everything else."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

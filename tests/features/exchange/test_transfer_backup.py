@@ -1,7 +1,5 @@
 """A backup is the whole store, or an error; restoring puts nothing anywhere it does not belong."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

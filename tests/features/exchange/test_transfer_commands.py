@@ -1,7 +1,5 @@
 """``hubwatch import``, ``export``, ``backup`` and ``restore``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lists are read for what they name; what is odd is said with its place."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import replace

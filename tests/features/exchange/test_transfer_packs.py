@@ -1,7 +1,5 @@
 """Packs: what one installation learned of sites is taken by another, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

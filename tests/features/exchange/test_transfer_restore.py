@@ -1,7 +1,5 @@
 """Restoring touches nothing but what a store wrote, wherever that is and wherever it is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What is written can be read by the programs it is for, and runs nothing there."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """An address for each service that Apprise knows, made up from what its plug-in says of itself."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping

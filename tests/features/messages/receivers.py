@@ -1,7 +1,5 @@
 """Receivers of messages on loopback: a web hook and a mail server."""
 
-from __future__ import annotations
-
 import json
 import socketserver
 import threading

@@ -1,7 +1,5 @@
 """A mail shows what it is about, and "not relevant" is one click and one button away, without logging in."""
 
-from __future__ import annotations
-
 import email
 import re
 import stat

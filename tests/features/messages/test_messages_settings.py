@@ -1,7 +1,5 @@
 """``[messages]`` in the settings: what is read, and what is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Channels that are added and removed while the daemon runs."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Older pages that a list gained are one line of a message, sent once, whatever dies in between."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

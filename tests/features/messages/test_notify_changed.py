@@ -1,7 +1,5 @@
 """Changes of watched pages arrive once, with what came and went, where they are wanted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

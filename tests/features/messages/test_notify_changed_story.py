@@ -1,7 +1,5 @@
 """A shop changes a price, and one message says so: from the visit to the receiver, whatever restarts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

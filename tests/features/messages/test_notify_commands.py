@@ -1,7 +1,5 @@
 """``hubwatch notify``: what the channels are, whether they work, and what became of messages."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

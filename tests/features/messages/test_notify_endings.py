@@ -1,7 +1,5 @@
 """What a channel hears of when a run begins and ends, and what its errors keep to themselves."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A hook is called once for each new page, with one JSON object; what it does wrong is shown and retried."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import os

@@ -1,7 +1,5 @@
 """When messages go out: at once or gathered, never in quiet hours, never too many."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, timezone

@@ -1,7 +1,5 @@
 """No service leaves by a way of its own: each of Apprise's is tried, and its connections are counted."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What is new arrives where people look: once, about what they asked for, and never from inside."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A year of messages with summer time, and on machines whose clock is wrong for a while."""
 
-from __future__ import annotations
-
 import os
 import random
 import time as system_time

@@ -1,7 +1,5 @@
 """Messages by page: how the channels stand, a test of each; never a word of an address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Signatures: near-duplicates agree, others do not, and what was stored stays comparable."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

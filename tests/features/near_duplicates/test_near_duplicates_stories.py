@@ -1,7 +1,5 @@
 """Copies of a page, from the crawl to whoever asks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages watched for changes, from the command line: ``watch-page`` and ``changes``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Stories of pages that a user watches for changes of their text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

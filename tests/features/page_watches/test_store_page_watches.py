@@ -1,7 +1,5 @@
 """What the store promises of watched pages, on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

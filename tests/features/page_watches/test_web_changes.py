@@ -1,7 +1,5 @@
 """Pages watched for changes, by page, API and feeds."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

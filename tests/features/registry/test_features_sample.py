@@ -1,7 +1,5 @@
 """A package of somebody else, installed as by pip, adds one of each; ``docs/extending.md`` shows it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Sites that answer every visit and yet are not well, and what the watchdog says of each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pages: new pages, details, marks."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import Query

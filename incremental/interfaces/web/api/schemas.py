@@ -1,7 +1,5 @@
 """Request and response schemas. Times are ISO 8601, UTC."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from inspect import Parameter, Signature

@@ -1,7 +1,5 @@
 """Sites: list, add, change, visit now, remove; status; hubs, labels, and explanations of URLs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import Query

@@ -1,7 +1,5 @@
 """Topics."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """Adding sites: the form, and what is there, at once and while the daemon finds hubs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Login, logout, language; answers by the links of messages, without a login."""
 
-from __future__ import annotations
-
 import math
 from http import HTTPStatus
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Feeds of all new pages, of sites, topics, tags and saved searches, and the page that lists them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

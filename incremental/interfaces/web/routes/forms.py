@@ -1,7 +1,5 @@
 """Shared form fields and helpers."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Annotated
 

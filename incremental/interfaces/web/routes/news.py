@@ -1,7 +1,5 @@
 """The reading list: new pages, backfills, marks, saved searches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """One page: facts, cached text, history, diff, sightings, visits."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any
 

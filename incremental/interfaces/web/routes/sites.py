@@ -1,7 +1,5 @@
 """Sites and hubs: health, hubs found so far; changing a site where it is seen, visits now, removing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal

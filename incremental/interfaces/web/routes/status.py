@@ -1,7 +1,5 @@
 """Status: throughput, budget, errors, host waits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import UTC, datetime
 
