@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from incremental.settings import Settings
 
 MAX_WATCHES = 1_000
-MAX_RECEIVERS = 50
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
 
 
@@ -66,7 +65,7 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
             *(site_id, page_id, url),
             now=now,
             every_seconds=seconds,
-            receivers=tuple(channels),
+            receivers=[*dict.fromkeys(channels)],
             include=include,
             exclude=exclude,
         )
@@ -91,8 +90,6 @@ def span(text: str) -> float | None:
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
-    if len(names) > MAX_RECEIVERS:
-        raise InputError("channel", len(names), Text("input.at_most", n=MAX_RECEIVERS))
     known = receivers(store, settings)
     for name in names:
         if name not in known:
