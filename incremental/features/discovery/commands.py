@@ -7,7 +7,7 @@ import typer
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
-from incremental.features.discovery.facts import Decision, decide, told
+from incremental.features.discovery.facts import Decision, decide, discovery_result
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (
@@ -57,7 +57,7 @@ def run(
                 ),
             )
         proposals = store.discovery.proposals(topic.id)
-    facts = {"run": told(ended), "proposals": list(map(told, proposals))}
+    facts = {"run": discovery_result(ended), "proposals": list(map(discovery_result, proposals))}
     said = f"{read_text(ended.why)}; {counted(len(proposals), 'site')} proposed"
     if ended.note:
         say(f"hubwatch: {ended.note}")
@@ -81,7 +81,7 @@ def proposals(
         topic = find_topic(store, of)
         rows = store.discovery.proposals(topic.id, None if which == "all" else which)
     empty = f"no site {'proposed' if which == 'all' else which} yet for {of}"
-    _print_proposals(context, list(map(told, rows)), of, rows, empty=empty)
+    _print_proposals(context, list(map(discovery_result, rows)), of, rows, empty=empty)
 
 
 def accept(

@@ -20,7 +20,7 @@ Decision = Literal["accept", "reject"]
 _NAMED_AT_MOST = 20
 
 
-def told(row: RunRow | ProposalRow) -> Row:
+def discovery_result(row: RunRow | ProposalRow) -> Row:
     """Return a run or a proposed site, for JSON."""
     return row_result(row, why=read_text(row.why))
 
