@@ -15,18 +15,13 @@ from incremental.base.findings import Finding, settings_checked
 from incremental.base.tagging import checked_name, checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.times import HOUR
-from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
+from incremental.features.messages.plan import Plan, plan
 from incremental.features.messages.settings import (
-    PROGRAMS,
-    UNBOUNDED,
     ChannelSettings,
     MessagesSettings,
     check_channel,
     check_program,
-    clock,
     hook_channels,
-    quiet_hours,
-    zone,
 )
 from incremental.settings import Settings
 from incremental.settings.checks import checked_entry
@@ -149,7 +144,7 @@ def standings(
         found.append(
             {name: getattr(one, name) for name in SHOWN}
             | {
-                "max_per_hour": per_hour(one),
+                "max_per_hour": one.per_hour,
                 "counts": {state: counts.get(one.name, {}).get(state, 0) for state in STATES},
                 "last_sent_at": store.outbox.last_sent_at(one.name),
                 "last_error": _gone(store, one) or read_text(errors.get(one.name, "")),
@@ -169,25 +164,12 @@ def _gone(store: Store, channel: ChannelSettings) -> Text | None:
     return None
 
 
-def per_hour(channel: ChannelSettings) -> int:
-    """Return the most messages of a channel in an hour."""
-    usual = UNBOUNDED if channel.url.startswith(PROGRAMS) else MOST_PER_HOUR
-    return channel.max_per_hour or usual
-
-
 def plan_of(
     store: Store, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float
 ) -> Plan:
     """Return what a channel sends now of its open *entries*, and what holds the others back."""
-    rhythm = Rhythm(
-        every_minutes=channel.every_minutes,
-        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
-        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
-        per_hour=per_hour(channel),
-        zone=zone(channel.time_zone, "time_zone"),
-    )
     sent = store.outbox.messages_since(channel.name, now - HOUR)
-    return plan(entries, rhythm, sent, store.outbox.last_sent_at(channel.name), now)
+    return plan(entries, channel, sent, store.outbox.last_sent_at(channel.name), now)
 
 
 def _unknown(name: str, known: Sequence[str]) -> Text:

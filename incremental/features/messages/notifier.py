@@ -193,9 +193,8 @@ class Notifier:
         if not entries:
             return math.inf
         planned = plan_of(self._store, channel, entries, now)
-        if planned.batches:
-            chosen = set(planned.batches[0])
-            self._send(channel, [one for one in entries if one.id in chosen], now)
+        if planned.entries:
+            self._send(channel, [one for one in entries if one.id in planned.entries], now)
             return now + BUSY_SECONDS
         return max(planned.check_at, now + BUSY_SECONDS)
 

@@ -20,6 +20,7 @@ RESERVED = HOOK, FEATURE = ("hook:", "feature:")
 _FEATURE_SECONDS = 60.0
 # There is one call for each page, however many pages are new.
 UNBOUNDED = 1_000_000_000
+_MOST_PER_HOUR = 20
 # Webhooks: what reads them is a program, which no number of messages disturbs.
 PROGRAMS = tuple(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s"))
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
@@ -61,6 +62,11 @@ class ChannelSettings(Wanted, frozen=True):
     """Such as ``Asia/Shanghai``; empty = this machine's."""
     max_per_hour: Annotated[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None, example(20)] = None
     """Messages; the excess is combined into one. Not set = 20, and none for `json://`, `xml://`, `form://`."""
+
+    @property
+    def per_hour(self) -> int:
+        """The most messages in an hour."""
+        return self.max_per_hour or (UNBOUNDED if self.url.startswith(PROGRAMS) else _MOST_PER_HOUR)
 
 
 class HookSettings(Wanted, frozen=True):
@@ -125,7 +131,7 @@ def check_channel(channel: ChannelSettings, where: str) -> None:
     if channel.daily_at:
         clock(channel.daily_at, f"{where}.daily_at")
     quiet_hours(channel.quiet_hours, f"{where}.quiet_hours")
-    zone(channel.time_zone, f"{where}.time_zone")
+    time_zone(channel.time_zone, f"{where}.time_zone")
 
 
 def clock(text: str, field: str) -> time:
@@ -154,7 +160,7 @@ def quiet_hours(text: str, field: str) -> tuple[time, time] | None:
     return clock(start, field), clock(end, field)
 
 
-def zone(name: str, field: str) -> tzinfo | None:
+def time_zone(name: str, field: str) -> tzinfo | None:
     """Return a time zone by its IANA name; None = the machine's.
 
     Raises:
