@@ -137,7 +137,7 @@ def standings(
     yet, or why no page is queued any more; what waits is sent after ``held_until``, ``held_by`` as in
     :class:`~incremental.features.messages.plan.Plan`.
     """
-    counts, errors = store.outbox.counts(), store.outbox.last_errors()
+    counts, errors = store.outbox.counts(), store.outbox.errors()
     found = []
     for one in channels:
         planned = plan_of(store, one, store.outbox.open(one.name), now)
@@ -147,7 +147,7 @@ def standings(
                 "max_per_hour": one.per_hour,
                 "counts": {state: counts.get(one.name, {}).get(state, 0) for state in STATES},
                 "last_sent_at": store.outbox.last_sent_at(one.name),
-                "last_error": _gone(store, one) or read_text(errors.get(one.name, "")),
+                "last_error": gone(store, one) or read_text(errors.get(one.name, "")),
                 "held_until": planned.check_at if planned.held_by else None,
                 "held_by": planned.held_by,
             }
@@ -155,7 +155,7 @@ def standings(
     return found
 
 
-def _gone(store: Store, channel: ChannelSettings) -> Text | None:
+def gone(store: Store, channel: ChannelSettings) -> Text | None:
     """Say why a channel gets no page any more; None = it does."""
     if channel.topic and store.topics.topic(channel.topic) is None:
         return Text("messages.topic_gone", name=channel.topic)
