@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incremental.base.errors import InputError
-from incremental.base.lookup import site_numbered
+from incremental.base.lookup import called_article, site_numbered
 from incremental.base.scope import Scope, read_scope
 from incremental.base.tagging import add_tags, give_name
 from incremental.base.texts import Text, hub_why
@@ -20,7 +20,7 @@ from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
-from store.enums import HubKind, HubRole, LabelOrigin, PageLabel, SiteStatus
+from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink, SiteRow
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ class _Adding:
         key = canonical_key(url)
         if is_new or key in self._hubs:
             return "watched" if is_new else "known"
-        labels = self._store.read.labels_of(key)
-        if any((one.label, one.origin) == (PageLabel.ARTICLE, LabelOrigin.USER) for one in labels):
+        if called_article(self._store, key):
             raise InputError("url", url, Text("input.is_article"))
         # By the scheme with which the site is read.
         at = f"{site.seed_url.partition('://')[0]}://{url.partition('://')[2]}"
