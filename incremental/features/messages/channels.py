@@ -216,6 +216,6 @@ def mentions(settings: Settings, topic: str) -> list[str]:
 def check_sending(channel: ChannelSettings, where: str) -> None:
     """Raise SettingsError for an address that cannot be used."""
     # The library of messages loads for a second; many have no channel.
-    from incremental.features.messages.hooks import check_service  # noqa: PLC0415
+    from incremental.features.messages.hooks import service_of  # noqa: PLC0415
 
-    check_service(channel.url, f"{where}url")
+    service_of(channel.url, f"{where}url")

@@ -27,7 +27,7 @@ from incremental.base.clock import Clock, SystemClock
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork, Trouble
-from incremental.features.messages.changed import ChangedPages
+from incremental.features.messages.changed import wants
 from incremental.features.messages.channels import all_channels, check_channels, gone, plan_of
 from incremental.features.messages.hooks import Delivered, call, deliver
 from incremental.features.messages.message import (
@@ -55,6 +55,7 @@ from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow, alone
+from store.watched_changes import ChangeQuery
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -65,6 +66,7 @@ LOOK_BACK_SECONDS = 3 * DAY
 # A page with only a guessed score waits this long for its verdict.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
 MOST = 1_000
+MOST_CHANGES = 200
 LIKELY = 0.5
 # Hooks and plug-ins that run at once; each is called for one page at a time.
 _HOOKS = 4
@@ -109,9 +111,10 @@ class Notifier:
         self._executor = executor
         self._hook_executor = hook_executor or executor
         # Without a feature that has changes to send nobody asks for them.
-        sends = any(one.senders for one in settings.enabled.on)
-        senders = partial(settings.enabled.by_id, "senders", store)
-        self._changed = ChangedPages(store, senders) if sends else None
+        self._has_changes = any(one.senders for one in settings.enabled.on)
+        # The last change that was looked at, by channel; after a restart they are looked at again, and
+        # the outbox knows which were queued.
+        self._seen: dict[str, int] = {}
         self._trouble = trouble
         self._answer_links = AnswerLinks.of(settings, folder)
         self._underway: dict[str, _Underway] = {}
@@ -221,8 +224,8 @@ class Notifier:
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, since, now)
-        if self._changed is not None:
-            self._changed.queue(channel, since, now)
+        if self._has_changes:
+            self._queue_changes(channel, since, now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""
@@ -231,6 +234,23 @@ class Notifier:
             wanted = [(event.page_id, event.id, 0) for event in events]
             self._store.outbox.queue(channel.name, wanted, now=now)
             query = replace(query, after=events[-1].id)
+
+    def _queue_changes(self, channel: ChannelSettings, since: float, now: float) -> None:
+        """Queue the changes of watched pages that a channel wants."""
+        after = self._seen.get(channel.name, 0)
+        query = ChangeQuery(after=after, since=since, limit=MOST_CHANGES, oldest_first=True)
+        while found := self._store.watched_changes.changes(query):
+            watches = self._settings.enabled.by_id("senders", self._store)
+            tags = self._store.tags.of_sites()
+            wanted = [
+                (change.page_id, None, change.id)
+                for change in found
+                if (watch := watches.get(change.watch_id or 0)) is not None
+                and wants(channel, watch, change, tags.get(change.site_id, ()))
+            ]
+            self._store.outbox.queue(channel.name, wanted, now=now)
+            self._seen[channel.name] = found[-1].id
+            query = replace(query, after=found[-1].id)
 
     def _query(self, channel: ChannelSettings, since: float, now: float) -> NewQuery | None:
         """Return a channel's query; None if its topic or search is gone."""
@@ -272,7 +292,7 @@ class Notifier:
         items = [self._item(one, channel, now) for one in entries]
         if isinstance(channel, HookChannel):
             given = for_programs(items[0], channel.name, key)
-            future = self._hook_executor.submit(partial(call, self._gate, channel, given, key))
+            future = self._hook_executor.submit(partial(call, self._gate, channel.hook, given, key))
         else:
             message = compose(items, language=self._settings.web.language or "en")
             future = self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
@@ -314,7 +334,7 @@ def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Del
         item = of_page(replace(SAMPLE, found_at=now), channel.topic, kind="test")
         key = f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
-            return call(gate, channel, for_programs(item, channel.name, key), key)
+            return call(gate, channel.hook, for_programs(item, channel.name, key), key)
         return deliver(gate, channel.url, compose([item]), key)
     finally:
         _trying.release()

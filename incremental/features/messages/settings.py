@@ -17,12 +17,10 @@ from incremental.settings.sections import SECRET, example
 
 # Hooks, and channels of features, are listed under these.
 RESERVED = HOOK, FEATURE = ("hook:", "feature:")
-_FEATURE_SECONDS = 60.0
-# There is one call for each page, however many pages are new.
-UNBOUNDED = 1_000_000_000
+_UNBOUNDED = 1_000_000_000
 _MOST_PER_HOUR = 20
-# Webhooks: what reads them is a program, which no number of messages disturbs.
-PROGRAMS = tuple(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s"))
+# Hooks and webhooks: what reads them is a program, which no number of messages disturbs.
+_PROGRAMS = (HOOK, *(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s")))
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
@@ -66,7 +64,9 @@ class ChannelSettings(Wanted, frozen=True):
     @property
     def per_hour(self) -> int:
         """The most messages in an hour."""
-        return self.max_per_hour or (UNBOUNDED if self.url.startswith(PROGRAMS) else _MOST_PER_HOUR)
+        return self.max_per_hour or (
+            _UNBOUNDED if self.url.startswith(_PROGRAMS) else _MOST_PER_HOUR
+        )
 
 
 class HookSettings(Wanted, frozen=True):
@@ -84,14 +84,10 @@ class HookSettings(Wanted, frozen=True):
     """The program or the request is ended after this long, and called again later."""
 
 
-class HookChannel(ChannelSettings, frozen=True):
+class HookChannel(ChannelSettings, frozen=True, kw_only=True):
     """A hook, or a channel of a feature: the same filters, retries and outbox; *url* is not an address."""
 
-    command: tuple[str, ...] = ()
-    address: str = ""
-    """Where the object is sent, if there is no *command*."""
-    secret: str = ""
-    timeout_seconds: float = _FEATURE_SECONDS
+    hook: HookSettings
 
 
 class MessagesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -208,10 +204,9 @@ def hook_channels(
 ) -> Iterator[HookChannel]:
     """Yield *hooks*, then the channels of *features*."""
     for hook in hooks:
-        fields = msgspec.structs.asdict(hook)
-        fields |= {"name": HOOK + hook.name, "url": HOOK, "address": hook.url}
-        yield HookChannel(**fields, max_per_hour=UNBOUNDED)
+        filters = {name: getattr(hook, name) for name in Wanted.__struct_fields__}
+        yield HookChannel(HOOK + hook.name, HOOK, hook=hook, **filters)
     for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
         # Unbuffered, so that what it prints stands before the error it ends with.
         command = (sys.executable, "-u", "-m", "incremental.features.messages.calling", target)
-        yield HookChannel(name=FEATURE + name, url=HOOK, max_per_hour=UNBOUNDED, command=command)
+        yield HookChannel(FEATURE + name, HOOK, hook=HookSettings(name=name, command=command))
