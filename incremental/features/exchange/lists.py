@@ -24,7 +24,6 @@ outline                         read as
 ``htmlUrl`` alone, type link    a page
 outlines inside, no address     a folder
 type include, ``opmlUrl``       skipped: another list elsewhere
-``isComment``                   skipped, with all that is inside
 ``category``                    more folders
 ``disabled``, our ``state``     paused
 ==============================  ======================================================================
@@ -57,7 +56,6 @@ _COLUMNS = re.compile(
 _MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
-_TRUE = "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +213,6 @@ def _outlines(text: str) -> _Found:
         raise InputError("file", text[:40], f"cannot be read as XML: {error}") from None
     for number, outline in enumerate(root.iter("{*}outline") if root is not None else (), 1):
         above = [_attributes(one) for one in outline.iterancestors("{*}outline")]
-        if any(map(_is_comment, above)):
-            continue
         names = [_name_of(one) for one in reversed(above) if not _has_address(one)]
         folder = "/".join(filter(None, names[:_MOST_DEEP]))
         is_folder = next(outline.iterchildren("{*}outline"), None) is not None
@@ -229,12 +225,10 @@ def _wanted_of(said: Mapping[str, str], folder: str, *, is_folder: bool) -> Want
     """Return what an outline says, or why it cannot be watched; None = it is a folder."""
     kind, name = said.get("type", "").lower(), _name_of(said)
     folders = tuple(filter(None, (folder, *_categories(said))))
-    off = said.get("state") == "paused" or said.get("disabled") == _TRUE
+    off = said.get("state") == "paused" or said.get("disabled") == "true"
     feed, home = said.get("xmlurl", ""), said.get("htmlurl", "")
     page = home or (said.get("url", "") if kind == "link" else "")
     shown = f" ({one_line(name, 60)})" if name else ""
-    if _is_comment(said):
-        return f"is a comment{shown}"
     if said.get("opmlurl") or (kind == "include" and said.get("url")):
         return f"another list, which is not fetched{shown}"
     if feed and any(word in kind for word in _SCRAPED):
@@ -246,10 +240,6 @@ def _wanted_of(said: Mapping[str, str], folder: str, *, is_folder: bool) -> Want
     if page:
         return Wanted(page, name=name, folders=folders, paused=off)
     return None if is_folder else f"has no address{shown}"
-
-
-def _is_comment(said: Mapping[str, str]) -> bool:
-    return said.get("iscomment", "").lower() == _TRUE
 
 
 def _has_address(said: Mapping[str, str]) -> bool:

@@ -118,9 +118,8 @@ def remove_channel(store: Store, settings: Settings, name: str) -> None:
         InputError: it stands in the settings file.
     """
     _refuse_file(settings, name)
-    stored = [one.name for one in added_channels(store, settings)]
     if not store.outbox.remove_channel(name):
-        raise NotFoundError(_unknown(name, stored))
+        channel_named(added_channels(store, settings), name)  # says which there are
 
 
 def _refuse_file(settings: Settings, name: str) -> None:
@@ -172,18 +171,15 @@ def plan_of(
     return plan(entries, channel, sent, store.outbox.last_sent_at(channel.name), now)
 
 
-def _unknown(name: str, known: Sequence[str]) -> Text:
-    if not known:
-        return Text("messages.no_channel", name=name[:100])
-    return Text("messages.no_such_channel", name=name[:100], known=", ".join(known))
-
-
 def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSettings:
     """Return a channel by its name, or raise :class:`NotFoundError` with the known names."""
     for one in channels:
         if one.name == name:
             return one
-    raise NotFoundError(_unknown(name, [one.name for one in channels]))
+    name, known = name[:100], ", ".join(one.name for one in channels)
+    if not known:
+        raise NotFoundError(Text("messages.no_channel", name=name))
+    raise NotFoundError(Text("messages.no_such_channel", name=name, known=known))
 
 
 def check_channels(settings: Settings) -> None:

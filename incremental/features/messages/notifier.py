@@ -44,6 +44,7 @@ from incremental.features.messages.message import (
 from incremental.features.messages.plan import message_key, retry_at
 from incremental.features.messages.settings import ChannelSettings, HookChannel, MessagesSettings
 from incremental.fetch.libraries import LibraryGate
+from incremental.fetch.options import FetchSettings
 from incremental.interfaces.answer_links import AnswerLinks
 from incremental.interfaces.filters import from_json
 from incremental.settings import Settings
@@ -326,11 +327,12 @@ class Notifier:
 _trying = threading.Lock()
 
 
-def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
+def send_test(channel: ChannelSettings, fetch: FetchSettings, clock: Clock) -> Delivered:
     """Send a test message now; it is not in the outbox."""
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
+        gate, now = LibraryGate(fetch, clock), clock.now()
         item = of_page(replace(SAMPLE, found_at=now), channel.topic, kind="test")
         key = f"test-{now:.0f}"
         if isinstance(channel, HookChannel):

@@ -187,8 +187,6 @@ def check_hook(hook: HookSettings, where: str) -> None:
             'write the program and its arguments as a list: ["/bin/archive", "--new"], or give url'
         )
         raise SettingsError(f"{where}.command", list(hook.command), way_out)
-    if any("\0" in part for part in hook.command):
-        raise SettingsError(f"{where}.command", "...", "leave out the NUL character")
 
 
 def check_program(hook: HookSettings, where: str) -> None:

@@ -291,7 +291,6 @@ def test_new_terms_leave_name_and_folders(sqlite_store: Store) -> None:
 @pytest.mark.parametrize(
     ("outline", "said"),
     [
-        ('<outline text="n" isComment="true" xmlUrl="https://x.example/f"/>', "is a comment (n)"),
         ('<outline text="nothing"/>', "has no address (nothing)"),
         (
             '<outline text="J" type="JSON+DotNotation" xmlUrl="https://x.example/api"/>',

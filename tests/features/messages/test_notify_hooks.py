@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import Run
+from lab.clocks import SimulatedClock
 from receivers import PostedHook, PostedHooks
 from stories import HOME, HOUR, START
 from test_notify_stories import announce, run
@@ -52,7 +53,7 @@ def hook(code: str, *arguments: str, seconds: float = 20.0) -> HookSettings:
 def tried(to: HookSettings, fetch: FetchSettings) -> Delivered:
     """Send a test call."""
     channel = HookChannel("hook:h", "hook:", hook=to)
-    return send_test(LibraryGate(fetch, SystemClock()), channel, now=START)
+    return send_test(channel, fetch, SimulatedClock(START))
 
 
 def called(to: HookSettings, given: bytes) -> Delivered:
