@@ -16,7 +16,7 @@ from typing import Any
 from peewee import JOIN, fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape, batches, upsert
 from store.database.texts import storable
 from store.enums import OutboxState
 from store.models import Backfill, Channel, OutboxEntry, Page, Topic
@@ -85,15 +85,12 @@ class Outbox(Repository):
         self, name: str, settings: str, *, now: float, topic_id: int | None = None
     ) -> None:
         """Add a channel, which announces pages from *now* on, or change it."""
-        row = {"name": storable(name), "settings": storable(settings, None), "topic": topic_id}
+        row = {"name": storable(name), "settings": storable(settings, None), "topic_id": topic_id}
         with writing(self._db, self._where):
             # One that stood in the settings file begins again.
             old = (Channel.name == row["name"]) & Channel.settings.is_null()
             Channel.delete().where(old).execute(self._db)
-            insert = Channel.insert(row | {"since": now}).on_conflict(
-                conflict_target=[Channel.name],
-                update={Channel.settings: row["settings"], Channel.topic: topic_id},
-            )
+            insert = upsert(Channel, row | {"since": now}, ("name",), ("settings", "topic_id"))
             insert.execute(self._db)
 
     def remove_channel(self, name: str) -> bool:

@@ -53,7 +53,6 @@ _COLUMNS = re.compile(
     r"https?://(?:[^/\s]*[,;]|\S*?(?:\t|/[,;]|[,;](?=[\s\"]|$|https?://)|;(?![\w.-]+=)))",
     re.IGNORECASE,
 )
-_MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
 
@@ -214,7 +213,7 @@ def _outlines(text: str) -> _Found:
     for number, outline in enumerate(root.iter("{*}outline") if root is not None else (), 1):
         above = [_attributes(one) for one in outline.iterancestors("{*}outline")]
         names = [_name_of(one) for one in reversed(above) if not _has_address(one)]
-        folder = "/".join(filter(None, names[:_MOST_DEEP]))
+        folder = "/".join(filter(None, names))
         is_folder = next(outline.iterchildren("{*}outline"), None) is not None
         found = _wanted_of(_attributes(outline), folder, is_folder=is_folder)
         if found is not None:
