@@ -16,7 +16,7 @@ from typing import Any
 from peewee import JOIN, fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape, batches
+from store.database.repository import Repository, Shape, batches, upsert
 from store.database.texts import storable
 from store.enums import OutboxState
 from store.models import Backfill, Channel, OutboxEntry, Page, Topic
@@ -85,15 +85,12 @@ class Outbox(Repository):
         self, name: str, settings: str, *, now: float, topic_id: int | None = None
     ) -> None:
         """Add a channel, which announces pages from *now* on, or change it."""
-        row = {"name": storable(name), "settings": storable(settings, None), "topic": topic_id}
+        row = {"name": storable(name), "settings": storable(settings, None), "topic_id": topic_id}
         with writing(self._db, self._where):
             # One that stood in the settings file begins again.
             old = (Channel.name == row["name"]) & Channel.settings.is_null()
             Channel.delete().where(old).execute(self._db)
-            insert = Channel.insert(row | {"since": now}).on_conflict(
-                conflict_target=[Channel.name],
-                update={Channel.settings: row["settings"], Channel.topic: topic_id},
-            )
+            insert = upsert(Channel, row | {"since": now}, ("name",), ("settings", "topic_id"))
             insert.execute(self._db)
 
     def remove_channel(self, name: str) -> bool:
@@ -109,8 +106,8 @@ class Outbox(Repository):
         # A backfilled page has one event and is never announced alone, so its entry is the event's.
         names, queued = ("page", "backfill_id", "change_id"), 0
         entry = (OutboxEntry.page, OutboxEntry.backfill_id, OutboxEntry.change_id)
-        with writing(self._db, self._where):
-            for batch in batches(wanted, _BATCH):
+        for batch in batches(wanted, _BATCH):
+            with writing(self._db, self._where):
                 events = [event for _, event, _ in batch if event is not None]
                 same = OutboxEntry.page.in_([page for page, _, _ in batch])
                 same |= OutboxEntry.backfill_id.in_(events)
@@ -130,7 +127,7 @@ class Outbox(Repository):
                     OutboxEntry.insert_many(rows).on_conflict_ignore().execute(self._db)
                     carried = Backfill.id.in_([event for _, event, _ in new if event is not None])
                     Backfill.update(closed=True).where(carried).execute(self._db)
-                queued += len(new)
+            queued += len(new)
         return queued
 
     def open(self, channel: str) -> list[OutboxRow]:
@@ -184,24 +181,17 @@ class Outbox(Repository):
         at = self._scalar(query.where(OutboxEntry.channel == channel))
         return None if at is None else float(at)
 
-    def last_errors(self) -> dict[str, str]:
-        """Return by channel the latest error of a message not delivered since."""
-        latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(OutboxEntry.error != "")
-        query = OutboxEntry.select(OutboxEntry.channel, OutboxEntry.error).where(
-            OutboxEntry.id.in_(latest.group_by(OutboxEntry.channel))
-        )
-        return dict(self._rows(query))
+    def errors(self, attempts: int = 0, *, given_up_since: float = 0.0) -> dict[str, str]:
+        """Return by channel the latest error of a message not delivered since.
 
-    def overdue(self, attempts: int, *, given_up_since: float) -> dict[str, str]:
-        """Return, by channel, the last error of messages that are stuck.
-
-        These were refused at least *attempts* times, or given up and queued since *given_up_since*.
+        Of messages that wait only if they were refused *attempts* times, and of those given up if they were
+        queued since *given_up_since*.
         """
         tried = OutboxEntry.state.in_([OutboxState.WAITING, OutboxState.SENDING])
         tried &= (OutboxEntry.attempts >= attempts) & (OutboxEntry.error != "")
         failed = OutboxEntry.state == OutboxState.FAILED
-        stuck = tried | (failed & (OutboxEntry.queued_at >= given_up_since))
-        latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(stuck)
+        failed &= OutboxEntry.queued_at >= given_up_since
+        latest = OutboxEntry.select(fn.MAX(OutboxEntry.id)).where(tried | failed)
         query = OutboxEntry.select(OutboxEntry.channel, OutboxEntry.error)
         rows = self._rows(query.where(OutboxEntry.id.in_(latest.group_by(OutboxEntry.channel))))
         return dict(rows)

@@ -9,6 +9,7 @@ from incremental.base.texts import Text
 from incremental.base.urls import canonical_key, host_of, normalize, typed_address
 from store import Store
 from store.answers import PageDetail
+from store.enums import LabelOrigin, PageLabel
 from store.topics.values import TopicRow
 from store.values import SiteRow
 
@@ -129,3 +130,9 @@ def cached_body(store: Store, page: Mapping[str, Any]) -> bytes | None:
     digests = (hub.body_md5 if hub is not None else None, page["body_md5"])
     bodies = (store.cache.get(page["url"], digest) for digest in digests if digest)
     return next((body for body in bodies if body is not None), None)
+
+
+def called_article(store: Store, key: str) -> bool:
+    """Whether a user called the page with a canonical key an article, which outranks what is found now."""
+    labels = store.read.labels_of(key)
+    return any((one.label, one.origin) == (PageLabel.ARTICLE, LabelOrigin.USER) for one in labels)

@@ -11,6 +11,7 @@ from incremental.base.scope import Reach, Scope, read_scope
 from incremental.base.urls import canonical_key
 from incremental.features.exchange.adding import import_all
 from incremental.features.exchange.lists import ReadList, Wanted
+from incremental.fetch.options import FetchSettings
 from incremental.interfaces.explain.page import explain
 from incremental.settings.seeds import SeedTerms, add_seed
 from store.enums import LabelOrigin, PageLabel
@@ -79,7 +80,7 @@ def test_a_feed_keeps_the_name_that_a_list_has_for_it(tmp_path: Path) -> None:
     }
     with watch(tmp_path, pages, "https://z.test/") as crawl:
         wanted = [Wanted(FEED, feed=True, name="The News", folders=("Daily",))]
-        import_all(crawl.store, ReadList("opml", tuple(wanted), ()), now=START)
+        import_all(crawl.store, ReadList("opml", tuple(wanted), ()), FetchSettings(), now=START)
         crawl.crawler.load(START)
         crawl.run(2 * DAY)
         (_, row) = crawl.store.read.sites()
@@ -188,7 +189,7 @@ def test_a_feed_of_a_list_is_watched_for_the_site_that_the_list_names(tmp_path: 
         "https://feeds.other.test/robots.txt": Reply(b"User-agent: *\nDisallow: /private\n"),
     }
     with watch(tmp_path, pages) as crawl:
-        import_all(crawl.store, GIVEN, now=START)
+        import_all(crawl.store, GIVEN, FetchSettings(), now=START)
         crawl.crawler.load(START)
         assert announced(crawl.run(3 * DAY)) == [new]
         assert site(crawl).seed_url == HOME
@@ -202,7 +203,7 @@ def test_a_feed_of_a_list_whose_entries_lie_elsewhere_is_announced_all_the_same(
     wire = "https://wire.test/company/{}.html".format
     pages: dict[str, Any] = {FEED: growing(wire(1), wire(2), new=wire("new")), HOME: page()}
     with watch(tmp_path, pages) as crawl:
-        import_all(crawl.store, GIVEN, now=START)
+        import_all(crawl.store, GIVEN, FetchSettings(), now=START)
         crawl.crawler.load(START)
         crawl.web.pages[wire("new")] = page(title="Profit")
         assert announced(crawl.run(3 * DAY)) == [wire("new")]
@@ -244,7 +245,7 @@ def test_a_strange_host_leads_on_once_and_no_further(tmp_path: Path) -> None:
         "https://c.test/new": page(title="Far away"),
     }
     with watch(tmp_path, pages) as crawl:
-        import_all(crawl.store, GIVEN, now=START)
+        import_all(crawl.store, GIVEN, FetchSettings(), now=START)
         crawl.crawler.load(START)
         assert announced(crawl.run(3 * DAY)) == [second]
         assert not crawl.web.times("c.test")

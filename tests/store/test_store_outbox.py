@@ -18,12 +18,12 @@ def queued(store: Store, channel: str) -> list[int]:
 
 def test_the_last_error_of_each_channel_stands_until_the_message_is_taken(store: Store) -> None:
     first, second = queued(store, "mail")
-    assert store.outbox.last_errors() == {}
+    assert store.outbox.errors() == {}
     for entry, key in ((first, "one"), (second, "two")):
         store.outbox.begin([entry], key)
         store.outbox.failed(key, f"no to {key}", next_at=None)
-    assert store.outbox.last_errors() == {"mail": "no to two"}
+    assert store.outbox.errors() == {"mail": "no to two"}
     store.outbox.retry("mail")
     store.outbox.begin([second], "two")
     store.outbox.sent("two", now=START + 9)
-    assert store.outbox.last_errors() == {"mail": "no to one"}
+    assert store.outbox.errors() == {"mail": "no to one"}

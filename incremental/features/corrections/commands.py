@@ -6,7 +6,6 @@ import typer
 
 from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
-from incremental.features.corrections.making import missed_page
 from incremental.features.corrections.not_news import object_to, suggested, take_back
 from incremental.interfaces.cli.common import (
     now,
@@ -27,6 +26,9 @@ def missed(context: typer.Context, url: Address) -> None:
 
     The page and at most five likely hubs are fetched, as politely as by the daemon.
     """
+    # What reads pages is loaded where that is done.
+    from incremental.features.corrections.missed import missed_page  # noqa: PLC0415
+
     settings, folder = settings_of(context)
     with open_store(context) as store:
         found = missed_page(store, settings, folder, url)

@@ -45,21 +45,17 @@ def object_to(store: Store, text: str, *, now: float) -> NotNews:
         InputError: not a web address.
         NotFoundError: the page is unknown, or was not announced.
     """
-    with store.write.together():
-        return _object_to(store, find_page(store, text), now)
-
-
-def _object_to(store: Store, page: dict[str, Any], now: float) -> NotNews:
+    page = find_page(store, text)
     if page["announced_at"] is None:
         raise NotFoundError(Text("corrections.not_announced", url=page["url"]))
-    row = site_numbered(store, page["site"])
-    said = [one for one in read_objections(row.not_news) if one.url != page["url"]]
-    hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
-    own = Aspects.of(page["url"], next(iter(hubs), None), page["rule"])
-    announced = _announced(store, row.id, now)
-    made = objection(page["url"], own, announced, said, now)
-    store.write.update_site(row.id, not_news=objections_text([*said, made]), changed_at=now)
-    store.answers.mark([page["id"]], now=now, read=True)
+    with store.write.together():
+        row = site_numbered(store, page["site"])
+        said = [one for one in read_objections(row.not_news) if one.url != page["url"]]
+        own = Aspects.of(page["url"], _shown_by(store, page), page["rule"])
+        announced = _announced(store, row.id, now)
+        made = objection(page["url"], own, announced, said, now)
+        store.write.update_site(row.id, not_news=objections_text([*said, made]), changed_at=now)
+        store.answers.mark([page["id"]], now=now, read=True)
     value = getattr(made.page, made.withholds) if made.withholds else ""
     shown = named("rule", value) if made.withholds == "rule" else value
     if made.withholds:
@@ -86,13 +82,16 @@ def take_back(store: Store, text: str, *, now: float) -> NotNews:
         if len(kept) == len(said):
             raise NotFoundError(Text("corrections.not_said", url=page["url"]))
         store.write.update_site(row.id, not_news=objections_text(kept), changed_at=now)
-    hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
-    shown_by = next(iter(hubs), None)
-    others = is_not_news(page["url"], shown_by, page["rule"], withheld(kept))
+    others = is_not_news(page["url"], _shown_by(store, page), page["rule"], withheld(kept))
     withheld_it = any(one.withholds for one in said if one not in kept)
     ended = "still_withheld" if others else "taken_back" if withheld_it else "undone"
     says = Text(f"corrections.{ended}")
     return NotNews(page["url"], row.name, "", "", says)
+
+
+def _shown_by(store: Store, page: dict[str, Any]) -> str | None:
+    hubs = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
+    return next(iter(hubs), None)
 
 
 def suggested(store: Store, row: SiteRow, *, now: float) -> list[str]:

@@ -7,7 +7,6 @@ from fastapi.responses import Response
 
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text, stored
-from incremental.features.corrections.making import missed_page
 from incremental.features.corrections.not_news import is_said, object_to, take_back
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.routes.forms import see
@@ -42,5 +41,8 @@ def missed(
     request: Request, web: Web, store: Store, url: Annotated[str, Form(max_length=2_000)]
 ) -> Response:
     """Say why a page was missed, and watch a hub that shows it."""
+    # What reads pages is loaded where that is done.
+    from incremental.features.corrections.missed import missed_page  # noqa: PLC0415
+
     found = missed_page(store, web.settings, web.folder, url, web.clock)
     return page(request, "corrections/missed.html", {"found": found})

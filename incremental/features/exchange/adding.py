@@ -8,10 +8,11 @@ paused if it is switched off there; every site gets the folders.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from incremental.base.errors import InputError
+from incremental.base.lookup import called_article, site_numbered
 from incremental.base.scope import Scope, read_scope
 from incremental.base.tagging import add_tags, give_name
 from incremental.base.texts import Text, hub_why
@@ -19,7 +20,7 @@ from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
-from store.enums import HubKind, HubRole, LabelOrigin, PageLabel, SiteStatus
+from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink, SiteRow
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ class Imported:
 
 
 def import_all(
-    store: Store,
-    found: ReadList,
-    *,
-    now: float,
-    fetch: FetchSettings | None = None,
-    dry_run: bool = False,
+    store: Store, found: ReadList, fetch: FetchSettings, *, now: float, dry_run: bool = False
 ) -> Imported:
     """Watch the sites of a list that was read; a failing entry stops no other.
 
@@ -98,7 +94,7 @@ def import_all(
 
 def _added(adding: _Adding, one: Wanted) -> AddedEntry:
     try:
-        return adding.feed(one) if one.feed else adding.page(one)
+        return adding.take(one)
     except InputError as error:
         why = error.way_out if error.value == one.url else error
         return AddedEntry(one.url, "refused", why=str(why))
@@ -107,7 +103,7 @@ def _added(adding: _Adding, one: Wanted) -> AddedEntry:
 class _Adding:
     """One import."""
 
-    def __init__(self, store: Store, now: float, fetch: FetchSettings | None) -> None:
+    def __init__(self, store: Store, now: float, fetch: FetchSettings) -> None:
         # In memory, because a list may hold thousands of sites.
         self._store = store
         self._now = now
@@ -125,27 +121,58 @@ class _Adding:
             if row.id in watched:
                 self._learn(row)
 
-    def page(self, one: Wanted) -> AddedEntry:
-        """Watch a page's site, or the page as a hub of a watched site."""
-        self._check(one.url)
-        around = None if self._store.read.site_by_seed(one.url) else self._around(one.url)
-        if around is not None:
-            return self._described(self._joined(one.url, around), around, one)
-        site, is_new = self._site_of_seed(one.url)
-        entry = AddedEntry(one.url, "watched" if is_new else "known", new_site=is_new)
-        return self._described(entry, site, one)
+    def take(self, one: Wanted) -> AddedEntry:
+        """Watch a page's or feed's site, or the page or feed as a hub of a watched site."""
+        site, is_new = self._site_of(one)
+        result = self._feed(one.url, site) if one.feed else self._page(one.url, site, is_new=is_new)
+        if is_new:
+            give_name(self._store, site, one.name)
+            if one.paused:
+                self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
+            site = self._sites[site.id] = site_numbered(self._store, site.id)
+        folders = add_tags(self._store, site.id, one.folders)
+        paused = is_new and one.paused
+        return AddedEntry(one.url, result, site.name, is_new, folders=folders, paused=paused)
 
-    def _joined(self, url: str, site: SiteRow) -> AddedEntry:
+    def _site_of(self, one: Wanted) -> tuple[SiteRow, bool]:
+        """Return the site of an entry, and whether it is a new one.
+
+        That of the page which the list names for a feed (``htmlUrl``), whatever its host: the site with this
+        seed, else a watched one whose scope contains the page, else a new one.
+        """
+        for url in filter(None, (one.url, one.home)):
+            check_address(url, self._fetch)
+        address = one.home or one.url
+        is_seed = self._store.read.site_by_seed(address) is not None
+        around = None if is_seed else self._around(address, of_feed=one.feed)
+        if around is not None:
+            return around, False
+        is_feed = one.feed and one.home is None
+        site_id = add_seed(self._store, address, now=self._now, feed=is_feed)
+        self._hubs.add(canonical_key(address))
+        is_new = site_id not in self._sites
+        if is_new:
+            self._learn(site_numbered(self._store, site_id))
+        return self._sites[site_id], is_new
+
+    def _page(self, url: str, site: SiteRow, *, is_new: bool) -> Result:
         key = canonical_key(url)
-        if key in self._hubs:
-            return AddedEntry(url, "known")
-        labels = self._store.read.labels_of(key)
-        if any((one.label, one.origin) == (PageLabel.ARTICLE, LabelOrigin.USER) for one in labels):
+        if is_new or key in self._hubs:
+            return "watched" if is_new else "known"
+        if called_article(self._store, key):
             raise InputError("url", url, Text("input.is_article"))
         # By the scheme with which the site is read.
         at = f"{site.seed_url.partition('://')[0]}://{url.partition('://')[2]}"
         self._put_hub(site, at, HubKind.HTML, "given")
-        return AddedEntry(url, "hub")
+        return "hub"
+
+    def _feed(self, url: str, site: SiteRow) -> Result:
+        if url in self._feeds:
+            return "known"
+        if site.seed_url != url:
+            self._put_hub(site, url, HubKind.FEED, "imported")
+        self._feeds.add(url)
+        return "feed"
 
     def _put_hub(self, site: SiteRow, url: str, kind: HubKind, why: str) -> None:
         key = canonical_key(url)
@@ -153,48 +180,7 @@ class _Adding:
         self._store.write.add_pages(site.id, [SeenLink(key, url, hub=hub)], now=self._now)
         self._hubs.add(key)
 
-    def feed(self, one: Wanted) -> AddedEntry:
-        """Watch a feed for its site."""
-        self._check(one.url)
-        site, is_new = self._site_of_feed(one)
-        known = one.url in self._feeds
-        if not known and site.seed_url != one.url:
-            self._put_hub(site, one.url, HubKind.FEED, "imported")
-        self._feeds.add(one.url)
-        entry = AddedEntry(one.url, "known" if known else "feed", new_site=is_new)
-        return self._described(entry, site, one)
-
-    def _described(self, entry: AddedEntry, site: SiteRow, one: Wanted) -> AddedEntry:
-        """Give the site of an entry what the list says of it."""
-        paused = entry.new_site and one.paused
-        if entry.new_site:
-            give_name(self._store, site, one.name)
-            if paused:
-                self._store.write.update_site(site.id, state=SiteStatus.PAUSED)
-            site = self._read(site.id)
-        folders = add_tags(self._store, site.id, one.folders)
-        return replace(entry, site=site.name, folders=folders, paused=paused)
-
-    def _read(self, site_id: int) -> SiteRow:
-        row = self._store.read.site(site_id)
-        assert row is not None, "a site of this transaction is there"
-        self._sites[site_id] = row
-        return row
-
-    def _check(self, url: str) -> None:
-        if self._fetch is not None:
-            check_address(url, self._fetch)
-
-    def _site_of_feed(self, one: Wanted) -> tuple[SiteRow, bool]:
-        # The site that the list names for it (``htmlUrl``), whatever its host; else a watched site whose
-        # scope contains it, unless that site's seed was itself a feed; else a seed of its own.
-        if one.home is not None:
-            self._check(one.home)
-        home = one.home or one.url
-        around = self._around(home, of_feed=True)
-        return (around, False) if around else self._site_of_seed(home, feed=one.home is None)
-
-    def _around(self, url: str, *, of_feed: bool = False) -> SiteRow | None:
+    def _around(self, url: str, *, of_feed: bool) -> SiteRow | None:
         """Return the watched site whose scope contains *url*.
 
         For a feed, none whose seed is a feed; for a page, none that is paused: nothing would visit it there.
@@ -206,14 +192,6 @@ class _Adding:
             if not is_apart and self._scopes[site_id].verdict(url).inside:
                 return row
         return None
-
-    def _site_of_seed(self, url: str, *, feed: bool = False) -> tuple[SiteRow, bool]:
-        site_id = add_seed(self._store, url, now=self._now, feed=feed)
-        self._hubs.add(canonical_key(url))
-        row = None if site_id in self._sites else self._store.read.site(site_id)
-        if row is not None:
-            self._learn(row)
-        return self._sites[site_id], row is not None
 
     def _learn(self, row: SiteRow) -> None:
         scope = read_scope(row)

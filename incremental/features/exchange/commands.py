@@ -68,7 +68,7 @@ def import_list(
         return
     found = read_list_apart(content, settings.daemon, name=str(file))
     with open_store(context) as store:
-        result = import_all(store, found, fetch=settings.fetch, now=now(), dry_run=dry_run)
+        result = import_all(store, found, settings.fetch, now=now(), dry_run=dry_run)
     problems = [one_line(one, _LONGEST_LINE) for one in result.problems]
     skipped = [one_line(one, _LONGEST_LINE) for one in result.skipped]
     odd = [*problems, *(f"skipped: {one}" for one in skipped)]

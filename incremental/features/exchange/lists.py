@@ -24,7 +24,6 @@ outline                         read as
 ``htmlUrl`` alone, type link    a page
 outlines inside, no address     a folder
 type include, ``opmlUrl``       skipped: another list elsewhere
-``isComment``                   skipped, with all that is inside
 ``category``                    more folders
 ``disabled``, our ``state``     paused
 ==============================  ======================================================================
@@ -54,10 +53,8 @@ _COLUMNS = re.compile(
     r"https?://(?:[^/\s]*[,;]|\S*?(?:\t|/[,;]|[,;](?=[\s\"]|$|https?://)|;(?![\w.-]+=)))",
     re.IGNORECASE,
 )
-_MOST_DEEP = 50
 # FreshRSS's types of what it reads itself; in "JSONFeed" and "rss" others read feeds as well.
 _SCRAPED = ("xpath", "dotnotation")
-_TRUE = "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +86,7 @@ class ReadList:
     """Entries for which there is nothing to do, with position and reason, for display."""
 
 
-def read_list(content: bytes, *, name: str = "file") -> ReadList:
+def read_list(content: bytes) -> ReadList:
     """Read at most :data:`MAX_ENTRIES` distinct entries, in the format that the content shows.
 
     Raises:
@@ -97,11 +94,11 @@ def read_list(content: bytes, *, name: str = "file") -> ReadList:
     """
     text, encoding = decode_body(content, "")
     if b"\0" in content and not encoding.startswith("utf-16"):
-        raise InputError(name, "", "is no list of addresses")
+        raise InputError("file", "", "is no list of addresses")
     form = recognised(text)
     found, places = dict[str, Wanted](), dict[str, str]()
     problems, skipped = list[str](), list[str]()
-    for place, one in _READERS[form](text, name):
+    for place, one in _READERS[form](text):
         if isinstance(one, str):
             skipped.append(f"{place}: {one}")
         elif (url := _usable(one.url)) is None:
@@ -123,7 +120,7 @@ def read_list(content: bytes, *, name: str = "file") -> ReadList:
             places[url], found[url] = place, replace(one, url=url, home=home)
     if not found:
         why = next(iter((*problems, *skipped)), "no address found")
-        raise InputError(name, form, f"has nothing to watch ({why})")
+        raise InputError("file", form, f"has nothing to watch ({why})")
     return ReadList(form, tuple(found.values()), tuple(problems), tuple(skipped))
 
 
@@ -144,14 +141,14 @@ _Found = Iterator[tuple[str, Wanted | str]]
 """Places, and what stands there; a text says why it cannot be watched."""
 
 
-def _urls(text: str, _name: str) -> _Found:
+def _urls(text: str) -> _Found:
     for number, line in enumerate(text.splitlines(), 1):
         address = line.strip()
         if address and not address.startswith("#"):
             yield f"line {number}", Wanted(address.split()[0])
 
 
-def _csv(text: str, name: str) -> _Found:
+def _csv(text: str) -> _Found:
     try:
         dialect: Any = csv.Sniffer().sniff(text[:4_000], delimiters=",;\t")
     except csv.Error:
@@ -175,7 +172,9 @@ def _csv(text: str, name: str) -> _Found:
             elif any(map(str.strip, row)):
                 yield place, "has no address"
     except csv.Error as error:
-        raise InputError(name, f"line {rows.line_num}", f"cannot be read as CSV: {error}") from None
+        raise InputError(
+            "file", f"line {rows.line_num}", f"cannot be read as CSV: {error}"
+        ) from None
 
 
 def _column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
@@ -193,7 +192,7 @@ def _usable(address: str) -> str | None:
     return normalize(address)
 
 
-def _outlines(text: str, name: str) -> _Found:
+def _outlines(text: str) -> _Found:
     """Yield what the outlines of a document say, in its order.
 
     Raises:
@@ -201,7 +200,7 @@ def _outlines(text: str, name: str) -> _Found:
             XML is read as far as possible.
     """
     if "<!entity" in text.lower():
-        raise InputError(name, text[:40], "declares entities, as no list of sites does")
+        raise InputError("file", text[:40], "declares entities, as no list of sites does")
     from lxml import etree  # noqa: PLC0415 - seldom used
 
     parser = etree.XMLParser(
@@ -210,13 +209,11 @@ def _outlines(text: str, name: str) -> _Found:
     try:
         root = etree.fromstring(escaped(text).lstrip().encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(name, text[:40], f"cannot be read as XML: {error}") from None
+        raise InputError("file", text[:40], f"cannot be read as XML: {error}") from None
     for number, outline in enumerate(root.iter("{*}outline") if root is not None else (), 1):
         above = [_attributes(one) for one in outline.iterancestors("{*}outline")]
-        if any(map(_is_comment, above)):
-            continue
         names = [_name_of(one) for one in reversed(above) if not _has_address(one)]
-        folder = "/".join(filter(None, names[:_MOST_DEEP]))
+        folder = "/".join(filter(None, names))
         is_folder = next(outline.iterchildren("{*}outline"), None) is not None
         found = _wanted_of(_attributes(outline), folder, is_folder=is_folder)
         if found is not None:
@@ -227,12 +224,10 @@ def _wanted_of(said: Mapping[str, str], folder: str, *, is_folder: bool) -> Want
     """Return what an outline says, or why it cannot be watched; None = it is a folder."""
     kind, name = said.get("type", "").lower(), _name_of(said)
     folders = tuple(filter(None, (folder, *_categories(said))))
-    off = said.get("state") == "paused" or said.get("disabled") == _TRUE
+    off = said.get("state") == "paused" or said.get("disabled") == "true"
     feed, home = said.get("xmlurl", ""), said.get("htmlurl", "")
     page = home or (said.get("url", "") if kind == "link" else "")
     shown = f" ({one_line(name, 60)})" if name else ""
-    if _is_comment(said):
-        return f"is a comment{shown}"
     if said.get("opmlurl") or (kind == "include" and said.get("url")):
         return f"another list, which is not fetched{shown}"
     if feed and any(word in kind for word in _SCRAPED):
@@ -244,10 +239,6 @@ def _wanted_of(said: Mapping[str, str], folder: str, *, is_folder: bool) -> Want
     if page:
         return Wanted(page, name=name, folders=folders, paused=off)
     return None if is_folder else f"has no address{shown}"
-
-
-def _is_comment(said: Mapping[str, str]) -> bool:
-    return said.get("iscomment", "").lower() == _TRUE
 
 
 def _has_address(said: Mapping[str, str]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
 from incremental.base.errors import InputError
-from incremental.base.scope import Reach, read_scope
+from incremental.base.scope import read_scope
 from incremental.base.texts import hub_why
 from incremental.base.urls import canonical_key, host_of
 from incremental.features.exchange.packs import (
@@ -30,9 +30,6 @@ from incremental.topics.editing import METHODS, begin, edit_topic
 from store import Store
 from store.enums import ExampleOrigin, HubKind, HubRole, HubStatus, SiteStatus
 from store.values import HubRow, NewHub, SeenLink, SiteRow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ROLES = {HubKind.FEED: HubRole.FEED, HubKind.SITEMAP: HubRole.SITEMAP, HubKind.HTML: HubRole.LIST}
 # Names that only one network knows: RFC 2606, 6761, 6762 and 8375, and those that no registry gives out.
@@ -84,8 +81,7 @@ def _is_public(url: str) -> bool:
 
 
 def _site(store: Store, row: SiteRow) -> PackSite:
-    rules, state = json.loads(row.scope), SiteState.from_text(row.revisit)
-    scope = read_scope(row)
+    scope, state = read_scope(row), SiteState.from_text(row.revisit)
     watched = [
         hub
         for hub in store.read.hubs(row.id)
@@ -99,9 +95,9 @@ def _site(store: Store, row: SiteRow) -> PackSite:
     return PackSite(
         row.seed_url,
         feed=any(hub.role == HubRole.SEED and hub.kind == HubKind.FEED for hub in watched),
-        reach=Reach(rules.get("reach", Reach.HOST)),
-        include=tuple(rules.get("include", ())),
-        exclude=tuple(rules.get("exclude", ())),
+        reach=scope.reach,
+        include=scope.include,
+        exclude=scope.exclude,
         hubs=tuple(hubs),
         hours=state.hours,
         minutes=state.minutes,
@@ -109,12 +105,11 @@ def _site(store: Store, row: SiteRow) -> PackSite:
 
 
 def _hub(row: HubRow) -> PackHub:
-    state, way = HubState.from_text(row.revisit), read_way(row.way)
-    kept = None
+    state, way, kept = HubState.from_text(row.revisit), read_way(row.way), None
     if way is not None and way.kind not in (WayKind.PLAIN, WayKind.BROWSER_MISSING):
         kept = PackWay(WayKind(way.kind), way.sign, way.url, way.name, way.place, way.folder)
-    if kept is not None and not all(map(_is_public, filter(None, (kept.url, kept.folder)))):
-        kept = None
+        if not all(map(_is_public, filter(None, (way.url, way.folder)))):
+            kept = None
     return PackHub(
         row.url,
         HubKind(row.kind),
@@ -149,43 +144,41 @@ def take_pack(
     problems, new, known, hubs, topics = list[str](), 0, 0, 0, 0
     with store.write.together(undo=dry_run):
         for site in pack.sites:
-            try:
-                for url in site.addresses:
-                    check_address(url, fetch)
+            with _whole(store, problems):
+                _check_all(site.addresses, fetch)
                 was_known = store.read.site_by_seed(site.seed) is not None
-                with store.write.together():  # all of it or nothing
-                    hubs += _take_site(store, site, was_known=was_known, fetch=fetch, now=now)
-            except InputError as error:
-                problems.append(str(error))
-                continue
-            known, new = known + was_known, new + (not was_known)
+                hubs += _take_site(store, site, was_known=was_known, now=now)
+                known, new = known + was_known, new + (not was_known)
         for topic in pack.topics:
-            try:
-                for url in topic.examples:
-                    check_address(url, fetch)
-                with store.write.together():
-                    topics += _take_topic(store, topic, now)
-            except InputError as error:
-                problems.append(str(error))
+            with _whole(store, problems):
+                _check_all(topic.examples, fetch)
+                topics += _take_topic(store, topic, now)
     return Taken(new, known, hubs, topics, problems, dry_run)
 
 
-def _take_site(
-    store: Store, site: PackSite, *, was_known: bool, fetch: FetchSettings, now: float
-) -> int:
-    terms = SeedTerms(site.reach, site.include, site.exclude)
-    site_id = add_seed(
-        store,
-        site.seed,
-        now=now,
-        terms=None if was_known else terms,
-        feed=site.feed,
-        fetch=fetch,
-    )
+@contextmanager
+def _whole(store: Store, problems: list[str]) -> Iterator[None]:
+    """Let something be taken as a whole or, if it is refused, not at all; note why."""
+    try:
+        with store.write.together():
+            yield
+    except InputError as error:
+        problems.append(str(error))
+
+
+def _check_all(urls: Iterable[str], fetch: FetchSettings) -> None:
+    for url in urls:
+        check_address(url, fetch)
+
+
+def _take_site(store: Store, site: PackSite, *, was_known: bool, now: float) -> int:
+    terms = None if was_known else SeedTerms(site.reach, site.include, site.exclude)
+    site_id = add_seed(store, site.seed, now=now, terms=terms, feed=site.feed)
     there = {hub.canonical_key: hub.page_id for hub in store.read.hubs(site_id)}
     keys = {canonical_key(hub.url): hub for hub in site.hubs}
+    why = hub_why("pack")
     added = [
-        SeenLink(key, hub.url, hub=_new_hub(hub, now))
+        SeenLink(key, hub.url, hub=NewHub(hub.kind, _ROLES[hub.kind], 1.0, why, now))
         for key, hub in keys.items()
         if key not in there
     ]
@@ -199,11 +192,6 @@ def _take_site(
         way = "" if hub.way is None else Way(**to_builtins(hub.way)).to_text()
         store.write.update_hub(ids[key], way=way, revisit=_evidence(hub, now).to_text())
     return len(added)
-
-
-def _new_hub(hub: PackHub, now: float) -> NewHub:
-    evidence = _evidence(hub, now).to_text()
-    return NewHub(hub.kind, _ROLES[hub.kind], 1.0, hub_why("pack"), now, revisit=evidence)
 
 
 def _evidence(hub: PackHub, now: float) -> HubState:

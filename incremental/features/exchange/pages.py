@@ -28,7 +28,7 @@ def import_list(
         found = read_list_apart(given, web.settings.daemon)
         fetch = web.settings.fetch
         with web.store() as store:
-            imported = import_all(store, found, fetch=fetch, now=web.now(), dry_run=bool(dry_run))
+            imported = import_all(store, found, fetch, now=web.now(), dry_run=bool(dry_run))
     except InputError as error:
         problem = problem_of(request, error)
         return show_forms(request, import_problem=problem, import_again=content)

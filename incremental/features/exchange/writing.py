@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import IO
 
 from incremental.interfaces.results.schema import (
@@ -69,16 +70,10 @@ def write_visits(
 
 
 def _write(results: Iterable[object], columns: Columns, form: str, out: IO[bytes]) -> int:
-    count = 0
-
-    def counted() -> Iterator[object]:
-        nonlocal count
-        for result in results:
-            count += 1
-            yield result
-
-    write_table(counted(), columns, form, out)
-    return count
+    # The next number is that of results so far: zip takes one only once it has a result.
+    numbers = count()
+    write_table((one for one, _ in zip(results, numbers, strict=False)), columns, form, out)
+    return next(numbers)
 
 
 def _with_text(store: Store, row: AnnouncedPage) -> PageWithText:
@@ -132,7 +127,7 @@ def _write_warc(store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes]) -> 
     writer = WARCWriter(out, gzip=True)
     facts = {"software": "hubwatch", "format": "WARC File Format 1.0"}
     writer.write_record(writer.create_warcinfo_record("hubwatch.warc.gz", facts))
-    count = 0
+    written = 0
     for row in rows:
         page = store.read.page(row.page_id)
         body = store.cache.find(row.url, page.body_md5) if page and page.body_md5 else None
@@ -151,5 +146,5 @@ def _write_warc(store: Store, rows: Iterable[AnnouncedPage], out: IO[bytes]) -> 
             },
         )
         writer.write_record(record)
-        count += 1
-    return count
+        written += 1
+    return written

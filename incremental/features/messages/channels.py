@@ -15,18 +15,13 @@ from incremental.base.findings import Finding, settings_checked
 from incremental.base.tagging import checked_name, checked_words
 from incremental.base.texts import Text, read_text
 from incremental.base.times import HOUR
-from incremental.features.messages.plan import MOST_PER_HOUR, Plan, Rhythm, plan
+from incremental.features.messages.plan import Plan, plan
 from incremental.features.messages.settings import (
-    PROGRAMS,
-    UNBOUNDED,
     ChannelSettings,
     MessagesSettings,
     check_channel,
     check_program,
-    clock,
     hook_channels,
-    quiet_hours,
-    zone,
 )
 from incremental.settings import Settings
 from incremental.settings.checks import checked_entry
@@ -123,9 +118,8 @@ def remove_channel(store: Store, settings: Settings, name: str) -> None:
         InputError: it stands in the settings file.
     """
     _refuse_file(settings, name)
-    stored = [one.name for one in added_channels(store, settings)]
     if not store.outbox.remove_channel(name):
-        raise NotFoundError(_unknown(name, stored))
+        channel_named(added_channels(store, settings), name)  # says which there are
 
 
 def _refuse_file(settings: Settings, name: str) -> None:
@@ -142,17 +136,17 @@ def standings(
     yet, or why no page is queued any more; what waits is sent after ``held_until``, ``held_by`` as in
     :class:`~incremental.features.messages.plan.Plan`.
     """
-    counts, errors = store.outbox.counts(), store.outbox.last_errors()
+    counts, errors = store.outbox.counts(), store.outbox.errors()
     found = []
     for one in channels:
         planned = plan_of(store, one, store.outbox.open(one.name), now)
         found.append(
             {name: getattr(one, name) for name in SHOWN}
             | {
-                "max_per_hour": per_hour(one),
+                "max_per_hour": one.per_hour,
                 "counts": {state: counts.get(one.name, {}).get(state, 0) for state in STATES},
                 "last_sent_at": store.outbox.last_sent_at(one.name),
-                "last_error": _gone(store, one) or read_text(errors.get(one.name, "")),
+                "last_error": gone(store, one) or read_text(errors.get(one.name, "")),
                 "held_until": planned.check_at if planned.held_by else None,
                 "held_by": planned.held_by,
             }
@@ -160,7 +154,7 @@ def standings(
     return found
 
 
-def _gone(store: Store, channel: ChannelSettings) -> Text | None:
+def gone(store: Store, channel: ChannelSettings) -> Text | None:
     """Say why a channel gets no page any more; None = it does."""
     if channel.topic and store.topics.topic(channel.topic) is None:
         return Text("messages.topic_gone", name=channel.topic)
@@ -169,31 +163,12 @@ def _gone(store: Store, channel: ChannelSettings) -> Text | None:
     return None
 
 
-def per_hour(channel: ChannelSettings) -> int:
-    """Return the most messages of a channel in an hour."""
-    usual = UNBOUNDED if channel.url.startswith(PROGRAMS) else MOST_PER_HOUR
-    return channel.max_per_hour or usual
-
-
 def plan_of(
     store: Store, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float
 ) -> Plan:
     """Return what a channel sends now of its open *entries*, and what holds the others back."""
-    rhythm = Rhythm(
-        every_minutes=channel.every_minutes,
-        daily_at=clock(channel.daily_at, "daily_at") if channel.daily_at else None,
-        quiet=quiet_hours(channel.quiet_hours, "quiet_hours"),
-        per_hour=per_hour(channel),
-        zone=zone(channel.time_zone, "time_zone"),
-    )
     sent = store.outbox.messages_since(channel.name, now - HOUR)
-    return plan(entries, rhythm, sent, store.outbox.last_sent_at(channel.name), now)
-
-
-def _unknown(name: str, known: Sequence[str]) -> Text:
-    if not known:
-        return Text("messages.no_channel", name=name[:100])
-    return Text("messages.no_such_channel", name=name[:100], known=", ".join(known))
+    return plan(entries, channel, sent, store.outbox.last_sent_at(channel.name), now)
 
 
 def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSettings:
@@ -201,7 +176,10 @@ def channel_named(channels: Sequence[ChannelSettings], name: str) -> ChannelSett
     for one in channels:
         if one.name == name:
             return one
-    raise NotFoundError(_unknown(name, [one.name for one in channels]))
+    name, known = name[:100], ", ".join(one.name for one in channels)
+    if not known:
+        raise NotFoundError(Text("messages.no_channel", name=name))
+    raise NotFoundError(Text("messages.no_such_channel", name=name, known=known))
 
 
 def check_channels(settings: Settings) -> None:
@@ -234,6 +212,6 @@ def mentions(settings: Settings, topic: str) -> list[str]:
 def check_sending(channel: ChannelSettings, where: str) -> None:
     """Raise SettingsError for an address that cannot be used."""
     # The library of messages loads for a second; many have no channel.
-    from incremental.features.messages.hooks import check_service  # noqa: PLC0415
+    from incremental.features.messages.hooks import service_of  # noqa: PLC0415
 
-    check_service(channel.url, f"{where}url")
+    service_of(channel.url, f"{where}url")

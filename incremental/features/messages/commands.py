@@ -132,14 +132,13 @@ def try_channel(context: typer.Context, name: Name) -> None:
         channel = channel_named(all_channels(store, settings), name)
     # What sends loads an HTTP library, and lists need none.
     from incremental.features.messages.notifier import send_test  # noqa: PLC0415
-    from incremental.fetch.libraries import LibraryGate  # noqa: PLC0415
 
-    outcome = send_test(LibraryGate(settings.fetch, SystemClock()), channel, now=now())
+    outcome = send_test(channel, settings.fetch, SystemClock())
     if printed_json(context, {"channel": name, "sent": outcome.ok, "error": outcome.error}):
         return
     if outcome.ok:
         typer.echo(f"sent to {name}")
-    if not outcome.ok:
+    else:
         say(f"hubwatch: channel {name}: {outcome.error}")
         raise typer.Exit(1)
 

@@ -26,7 +26,7 @@ from incremental.base.errors import SettingsError
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
 from incremental.features.messages.message import Message
-from incremental.features.messages.settings import HookChannel
+from incremental.features.messages.settings import HookSettings
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
 
@@ -86,18 +86,13 @@ class Delivered:
     """One line, without the service's key."""
 
 
-def check_service(url: str, field: str) -> None:
-    """Raise SettingsError for an address that Apprise does not know or that cannot be guarded."""
-    _service(url, field)
-
-
 def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivered:
     """Send *message* to the service at *url*; a repeated message has the same *key*.
 
     Webhooks get the key in the header ``Idempotency-Key``. Failures of a service are never raised.
     """
     try:
-        service = _service(url, "url")
+        service = service_of(url, "url")
     except SettingsError as error:
         return Delivered(ok=False, error=str(error))
     # By this header webhooks detect repeats.
@@ -105,27 +100,29 @@ def deliver(gate: LibraryGate, url: str, message: Message, key: str) -> Delivere
         service.headers["Idempotency-Key"] = key
     as_html = bool(message.html) and _shows_html(service)
     body, form = (message.html, "html") if as_html else (message.body, "text")
-    words = _Words()
-    logger = logging.getLogger("apprise")
-    logger.addHandler(words)
+    import apprise  # noqa: PLC0415 - heavy, and there: the service is
+
+    captured: Any = apprise.LogCapture  # it has no types
     try:
-        with gate.opened() as watch:
+        with gate.opened() as watch, captured(level=logging.WARNING, fmt="%(message)s") as log:
             taken = service.notify(title=message.title, body=body, body_format=form)
+            said = log.getvalue().strip().rpartition("\n")[2] or "the service rejected it"
     except ForbiddenAddressError:
         return Delivered(ok=False, error=Text("messages.not_public"))
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         return Delivered(ok=False, error=without_secrets(f"{type(error).__name__}: {error}", url))
-    finally:
-        logger.removeHandler(words)
     if watch.refused:
         scheme = url.partition("://")[0]
         return Delivered(ok=False, error=f"{scheme}:// tried to bypass the address guard")
-    return Delivered(
-        bool(taken), "" if taken else without_secrets(words.last or "the service rejected it", url)
-    )
+    return Delivered(bool(taken), "" if taken else without_secrets(said, url))
 
 
-def _service(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no types
+def service_of(url: str, field: str) -> Any:  # noqa: ANN401 - Apprise has no types
+    """Return the service at an address.
+
+    Raises:
+        SettingsError: Apprise does not know it, or it cannot be guarded.
+    """
     try:
         import apprise  # noqa: PLC0415 - an extra, and heavy
     except ImportError:
@@ -160,18 +157,6 @@ def name_of(plugin: type) -> str:
     return module.removeprefix(_PLUGINS).partition(".")[0] if module.startswith(_PLUGINS) else ""
 
 
-class _Words(logging.Handler):
-    """Keeps the library's last warning."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.last = ""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep *record*."""
-        self.last = record.getMessage()
-
-
 def without_secrets(text: str, url: str) -> str:
     """Return an error without the parts of the address that may be a key."""
     rest = url.partition("://")[2]
@@ -191,29 +176,29 @@ def without_secrets(text: str, url: str) -> str:
     return one_line(text.replace(" to ....", "."), MAX_ERROR)
 
 
-def call(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> Delivered:
+def call(gate: LibraryGate, hook: HookSettings, given: bytes, key: str) -> Delivered:
     """Call a hook; a failure is returned, never raised."""
-    return _post(gate, channel, given, key) if channel.address else _run(channel, given)
+    return _post(gate, hook, given, key) if hook.url else _run(hook, given)
 
 
-def _post(gate: LibraryGate, channel: HookChannel, given: bytes, key: str) -> Delivered:
+def _post(gate: LibraryGate, hook: HookSettings, given: bytes, key: str) -> Delivered:
     """Send the object to the address of a hook, through the address guard; redirects are not followed."""
     headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-    if channel.secret:
-        digest = hmac.new(channel.secret.encode(), given, "sha256").hexdigest()
+    if hook.secret:
+        digest = hmac.new(hook.secret.encode(), given, "sha256").hexdigest()
         headers["X-Hubwatch-Signature"] = f"sha256={digest}"
     try:
-        status = gate.post(channel.address, given, headers, channel.timeout_seconds)
+        status = gate.post(hook.url, given, headers, hook.timeout_seconds)
     except ForbiddenAddressError:
         return Delivered(ok=False, error=Text("messages.not_public"))
     except (OSError, ValueError) as error:
         said = f"{type(error).__name__}: {error}"
-        return Delivered(ok=False, error=without_secrets(said, channel.address))
+        return Delivered(ok=False, error=without_secrets(said, hook.url))
     taken = status // 100 == _SUCCESS
     return Delivered(taken, "" if taken else f"answered with status {status}")
 
 
-def _run(channel: HookChannel, given: bytes) -> Delivered:
+def _run(hook: HookSettings, given: bytes) -> Delivered:
     """Run the program of a hook."""
     with tempfile.TemporaryFile() as file:
         # A file, because a program that does not read would block a pipe.
@@ -221,7 +206,7 @@ def _run(channel: HookChannel, given: bytes) -> Delivered:
         file.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own program, and no shell
-                channel.command,
+                hook.command,
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -230,12 +215,12 @@ def _run(channel: HookChannel, given: bytes) -> Delivered:
             )
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            said = f"cannot be started: {channel.command[0]}: {why}"
+            said = f"cannot be started: {hook.command[0]}: {why}"
             return Delivered(ok=False, error=one_line(said, MAX_ERROR))
         with process:
-            code, said = _followed(process, channel.timeout_seconds)
+            code, said = _followed(process, hook.timeout_seconds)
     if code is None:
-        said = f"ended after {channel.timeout_seconds:g} s ([[messages.hook]] timeout_seconds)"
+        said = f"ended after {hook.timeout_seconds:g} s ([[messages.hook]] timeout_seconds)"
     elif code:
         how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
         said = f"{how}: {said}" if said else how

@@ -16,7 +16,7 @@ same key), or confirmed (never sent again).
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,16 +24,11 @@ from pathlib import Path
 
 from incremental.base.attempts import Bug, attempt
 from incremental.base.clock import Clock, SystemClock
-from incremental.base.errors import InputError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork, Trouble
-from incremental.features.messages.changed import ChangedPages
-from incremental.features.messages.channels import (
-    all_channels,
-    check_channels,
-    plan_of,
-)
+from incremental.features.messages.changed import wants
+from incremental.features.messages.channels import all_channels, check_channels, gone, plan_of
 from incremental.features.messages.hooks import Delivered, call, deliver
 from incremental.features.messages.message import (
     MAX_PAGES,
@@ -49,6 +44,7 @@ from incremental.features.messages.message import (
 from incremental.features.messages.plan import message_key, retry_at
 from incremental.features.messages.settings import ChannelSettings, HookChannel, MessagesSettings
 from incremental.fetch.libraries import LibraryGate
+from incremental.fetch.options import FetchSettings
 from incremental.interfaces.answer_links import AnswerLinks
 from incremental.interfaces.filters import from_json
 from incremental.settings import Settings
@@ -60,6 +56,7 @@ from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow, alone
+from store.watched_changes import ChangeQuery
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -70,6 +67,7 @@ LOOK_BACK_SECONDS = 3 * DAY
 # A page with only a guessed score waits this long for its verdict.
 JUDGED_WITHIN_SECONDS = 6 * HOUR
 MOST = 1_000
+MOST_CHANGES = 200
 LIKELY = 0.5
 # Hooks and plug-ins that run at once; each is called for one page at a time.
 _HOOKS = 4
@@ -114,35 +112,26 @@ class Notifier:
         self._executor = executor
         self._hook_executor = hook_executor or executor
         # Without a feature that has changes to send nobody asks for them.
-        sends = any(one.senders for one in settings.enabled.on)
-        senders = partial(settings.enabled.by_id, "senders", store)
-        self._changed = ChangedPages(store, senders) if sends else None
+        self._has_changes = any(one.senders for one in settings.enabled.on)
+        # The last change that was looked at, by channel; after a restart they are looked at again, and
+        # the outbox knows which were queued.
+        self._seen: dict[str, int] = {}
         self._trouble = trouble
         self._answer_links = AnswerLinks.of(settings, folder)
-        self._channels: Sequence[ChannelSettings] = ()
         self._underway: dict[str, _Underway] = {}
-        self._complained: set[str] = set()
-        self._with_bug: set[str] = set()
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
-        self._channels = self._in_use()
-        check_at = [self._channel_at(channel, now) for channel in self._channels]
-        self._report(now)
+        self._record(now)
+        channels = all_channels(self._store, self._settings)
+        check_at = [self._channel_at(channel, now) for channel in channels]
+        self._report({channel.name for channel in channels}, now)
         pause = BUSY_SECONDS if self._underway else POLL_SECONDS
         return min([now + pause, *check_at])
 
-    def _in_use(self) -> Sequence[ChannelSettings]:
-        """Return the channels now, and those removed whose last message is still being sent."""
-        channels = all_channels(self._store, self._settings)
-        names = {one.name for one in channels}
-        gone = (one for one in self._channels if one.name not in names)
-        return [*channels, *(one for one in gone if one.name in self._underway)]
-
-    def _report(self, now: float) -> None:
+    def _report(self, names: Collection[str], now: float) -> None:
         """Report the channels whose messages are stuck."""
-        overdue = self._store.outbox.overdue(STUCK_ATTEMPTS, given_up_since=now - DAY)
-        names = {channel.name for channel in self._channels}
+        overdue = self._store.outbox.errors(STUCK_ATTEMPTS, given_up_since=now - DAY)
         stuck = {
             name: Text("messages.stuck", name=name, reason=storable(error))
             for name, error in overdue.items()
@@ -152,8 +141,7 @@ class Notifier:
 
     def begin(self, now: float) -> None:
         """Start each new channel at *now*: earlier pages are not sent."""
-        self._channels = self._in_use()
-        for channel in self._channels:
+        for channel in all_channels(self._store, self._settings):
             self._store.outbox.since(channel.name, now=now)
 
     def finish(self, clock: Callable[[], float]) -> None:
@@ -174,8 +162,8 @@ class Notifier:
         """Wait for running sends, *seconds* at most, and record their results; whether all ended."""
         wait([one.future for one in self._underway.values()], timeout=seconds)
         # Otherwise the next start would repeat them.
-        settled = [self._settled(channel, clock()) for channel in self._channels]
-        return all(settled)
+        self._record(clock())
+        return not self._underway
 
     def _channel_at(self, channel: ChannelSettings, now: float) -> float:
         """Do what is due on a channel, whatever bugs the others meet; return when to come again."""
@@ -186,71 +174,59 @@ class Notifier:
         return done
 
     def _channel(self, channel: ChannelSettings, now: float) -> float:
-        if not self._settled(channel, now):
+        if channel.name in self._underway:
             return now + BUSY_SECONDS
         self._queue(channel, now)
         entries = self._store.outbox.open(channel.name)
         if not entries:
             return math.inf
         planned = plan_of(self._store, channel, entries, now)
-        if planned.batches:
-            chosen = set(planned.batches[0])
-            self._send(channel, [one for one in entries if one.id in chosen], now)
+        if planned.entries:
+            self._send(channel, [one for one in entries if one.id in planned.entries], now)
             return now + BUSY_SECONDS
         return max(planned.check_at, now + BUSY_SECONDS)
 
-    def _settled(self, channel: ChannelSettings, now: float) -> bool:
-        """Record the result of a channel's last message; False while it is being sent."""
-        underway = self._underway.get(channel.name)
-        if underway is None:
-            return True
-        if not underway.future.done():
-            return False
-        outcome = attempt(underway.future.result)
-        if isinstance(outcome, Bug):
-            # The message is tried again like one that was refused.
-            self._note_bug(channel.name, outcome, now)
-            outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
-        # Forgotten only once it is stored: while the store cannot be used it is neither lost nor sent again.
-        if outcome.ok:
-            self._store.outbox.sent(underway.key, now=now)
-            del self._underway[channel.name]
-            if channel.name in self._with_bug:
-                self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {channel.name}")
-                self._with_bug.discard(channel.name)
-            return True
-        again = retry_at(underway.attempts, now)
-        self._store.outbox.failed(underway.key, stored(outcome.error), next_at=again)
-        del self._underway[channel.name]
-        given_up = "" if again is not None else "; given up (hubwatch notify retry)"
-        logger.warning("channel %s: %s%s", channel.name, outcome.error, given_up)
-        return True
+    def _record(self, now: float) -> None:
+        """Record the results of the messages that were sent, also of channels removed meanwhile."""
+        for name, one in list(self._underway.items()):
+            if not one.future.done():
+                continue
+            outcome = attempt(one.future.result)
+            if isinstance(outcome, Bug):
+                # The message is tried again like one that was refused.
+                self._note_bug(name, outcome, now)
+                outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
+            if outcome.ok:
+                self._store.outbox.sent(one.key, now=now)
+                self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {name}")
+            else:
+                again = retry_at(one.attempts, now)
+                self._store.outbox.failed(one.key, stored(outcome.error), next_at=again)
+                given_up = "" if again is not None else "; given up (hubwatch notify retry)"
+                logger.warning("channel %s: %s%s", name, outcome.error, given_up)
+            # Only now: while the store cannot be used it is neither lost nor sent again.
+            del self._underway[name]
 
     def _note_bug(self, channel: str, bug: Bug, now: float) -> None:
         logger.error("a bug in sending to channel %s; please report it\n%s", channel, bug.trace)
-        self._with_bug.add(channel)
+        job = f"messages to {channel}"
         self._store.quarantine.put(
-            *(QuarantineKind.JOB, f"messages to {channel}"),
-            error=bug.error,
-            trace=bug.trace,
-            now=now,
+            QuarantineKind.JOB, job, error=bug.error, trace=bug.trace, now=now
         )
 
     def _queue(self, channel: ChannelSettings, now: float) -> None:
-        """Queue the announced pages that a channel wants and never got."""
+        """Queue the announced pages, backfill events and changes that a channel wants and never got."""
         since = self._store.outbox.since(channel.name, now=now)
         since = max(since, now - LOOK_BACK_SECONDS)
         query = self._query(channel, since, now)
-        while query is not None:
-            answer = self._store.answers.new(query)
-            ripe = alone(row.page_id for row in answer.rows if self._is_ripe(row, channel, now))
-            self._store.outbox.queue(channel.name, ripe, now=now)
-            query = replace(query, after=answer.cursor) if answer.more else None
+        pages = self._store.answers.all_new(query) if query is not None else ()
+        ripe = alone(row.page_id for row in pages if self._is_ripe(row, channel, now))
+        self._store.outbox.queue(channel.name, ripe, now=now)
         # Pages of a backfill are not scored, so channels that are narrowed do not get them.
         if not (channel.topic or channel.search or channel.tag or channel.include):
             self._queue_backfills(channel, since, now)
-        if self._changed is not None:
-            self._changed.queue(channel, since, now)
+        if self._has_changes:
+            self._queue_changes(channel, since, now)
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""
@@ -260,17 +236,30 @@ class Notifier:
             self._store.outbox.queue(channel.name, wanted, now=now)
             query = replace(query, after=events[-1].id)
 
+    def _queue_changes(self, channel: ChannelSettings, since: float, now: float) -> None:
+        """Queue the changes of watched pages that a channel wants."""
+        after = self._seen.get(channel.name, 0)
+        query = ChangeQuery(after=after, since=since, limit=MOST_CHANGES, oldest_first=True)
+        while found := self._store.watched_changes.changes(query):
+            watches = self._settings.enabled.by_id("senders", self._store)
+            tags = self._store.tags.of_sites()
+            wanted = [
+                (change.page_id, None, change.id)
+                for change in found
+                if (watch := watches.get(change.watch_id or 0)) is not None
+                and wants(channel, watch, change, tags.get(change.site_id, ()))
+            ]
+            self._store.outbox.queue(channel.name, wanted, now=now)
+            self._seen[channel.name] = found[-1].id
+            query = replace(query, after=found[-1].id)
+
     def _query(self, channel: ChannelSettings, since: float, now: float) -> NewQuery | None:
-        """Return a channel's query; None, with a warning, if its topic or search is gone or damaged."""
-        query = _saved_query(self._store, channel.search, now) if channel.search else NewQuery()
-        topic = self._store.topics.topic(channel.topic) if channel.topic else None
-        if query is None or (channel.topic and topic is None):
-            if channel.name not in self._complained:
-                self._complained.add(channel.name)
-                about = (channel.topic, channel.search)
-                logger.warning("channel %s: no usable topic %r or search %r", channel.name, *about)
+        """Return a channel's query; None if its topic or search is gone."""
+        if gone(self._store, channel) is not None:
             return None
-        self._complained.discard(channel.name)
+        search = self._store.answers.search(channel.search) if channel.search else None
+        query = NewQuery() if search is None else from_json(search.query).query(now)
+        topic = self._store.topics.topic(channel.topic) if channel.topic else None
         if topic is not None:
             hidden, least = TopicVerdict.IRRELEVANT, channel.min_score or None
             query = replace(query, topic=topic.id, hidden_verdict=hidden, min_score=least)
@@ -292,24 +281,23 @@ class Notifier:
         return now - row.found_at > JUDGED_WITHIN_SECONDS and mark.score >= LIKELY
 
     def _send(self, channel: ChannelSettings, entries: Sequence[OutboxRow], now: float) -> None:
-        key = entries[0].message if entries[0].state == OutboxState.SENDING else ""
-        key = key or message_key(channel.name, [one.id for one in entries])
+        """Begin to send a message, or to call a hook, for which there is one call for each page."""
+        first = entries[0]
+        is_cut_off = first.state == OutboxState.SENDING
+        key = (
+            first.message if is_cut_off else message_key(channel.name, [one.id for one in entries])
+        )
         # Marked before it is sent: after a crash nothing is queued twice, and the message is sent again
         # under the same key.
         self._store.outbox.begin([one.id for one in entries], key)
-        future = self._begun(channel, entries, key, now)
-        self._underway[channel.name] = _Underway(key, entries[0].attempts + 1, future)
-
-    def _begun(
-        self, channel: ChannelSettings, entries: Sequence[OutboxRow], key: str, now: float
-    ) -> Future[Delivered]:
-        """Begin to send a message, or to call a hook, for which there is one call for each page."""
         items = [self._item(one, channel, now) for one in entries]
         if isinstance(channel, HookChannel):
             given = for_programs(items[0], channel.name, key)
-            return self._hook_executor.submit(partial(call, self._gate, channel, given, key))
-        message = compose(items, language=self._settings.web.language or "en")
-        return self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
+            future = self._hook_executor.submit(partial(call, self._gate, channel.hook, given, key))
+        else:
+            message = compose(items, language=self._settings.web.language or "en")
+            future = self._executor.submit(partial(deliver, self._gate, channel.url, message, key))
+        self._underway[channel.name] = _Underway(key, first.attempts + 1, future)
 
     def _item(self, entry: OutboxRow, channel: ChannelSettings, now: float) -> Item:
         """Return what is told of an entry: its change or backfill event if it is there, else its page."""
@@ -335,28 +323,20 @@ class Notifier:
         return self._answer_links.irrelevant(row, page, now)
 
 
-def _saved_query(store: Store, name: str, now: float) -> NewQuery | None:
-    """Return the query of a saved search; None if it is missing or damaged."""
-    row = store.answers.search(name)
-    try:
-        return None if row is None else from_json(row.query).query(now)
-    except InputError:
-        return None  # the channel says so; crawling goes on
-
-
 # One test at a time per process, so that a hanging receiver blocks one thread, not all.
 _trying = threading.Lock()
 
 
-def send_test(gate: LibraryGate, channel: ChannelSettings, *, now: float) -> Delivered:
+def send_test(channel: ChannelSettings, fetch: FetchSettings, clock: Clock) -> Delivered:
     """Send a test message now; it is not in the outbox."""
     if not _trying.acquire(blocking=False):
         return Delivered(ok=False, error="another test is running")
     try:
+        gate, now = LibraryGate(fetch, clock), clock.now()
         item = of_page(replace(SAMPLE, found_at=now), channel.topic, kind="test")
         key = f"test-{now:.0f}"
         if isinstance(channel, HookChannel):
-            return call(gate, channel, for_programs(item, channel.name, key), key)
+            return call(gate, channel.hook, for_programs(item, channel.name, key), key)
         return deliver(gate, channel.url, compose([item]), key)
     finally:
         _trying.release()

@@ -20,7 +20,6 @@ from incremental.features.messages.channels import (
 from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
-from incremental.fetch.libraries import LibraryGate
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of
@@ -119,7 +118,7 @@ def try_channel(request: Request, web: Web, channel: _Name) -> Response:
     """Send a test message and show the result."""
     with web.store() as store:
         chosen = channel_named(all_channels(store, web.settings), channel)
-    outcome = send_test(LibraryGate(web.settings.fetch, web.clock), chosen, now=web.now())
+    outcome = send_test(chosen, web.settings.fetch, web.clock)
     if "hx-request" in request.headers:
         return page(request, "messages/outcome.html", {"outcome": outcome})
     return _messages(request, {channel: outcome})

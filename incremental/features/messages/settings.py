@@ -17,11 +17,10 @@ from incremental.settings.sections import SECRET, example
 
 # Hooks, and channels of features, are listed under these.
 RESERVED = HOOK, FEATURE = ("hook:", "feature:")
-_FEATURE_SECONDS = 60.0
-# There is one call for each page, however many pages are new.
-UNBOUNDED = 1_000_000_000
-# Webhooks: what reads them is a program, which no number of messages disturbs.
-PROGRAMS = tuple(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s"))
+_UNBOUNDED = 1_000_000_000
+_MOST_PER_HOUR = 20
+# Hooks and webhooks: what reads them is a program, which no number of messages disturbs.
+_PROGRAMS = (HOOK, *(f"{name}{tail}://" for name in ("json", "xml", "form") for tail in ("", "s")))
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _NotNegative = Annotated[float, msgspec.Meta(ge=0, le=1e6)]
@@ -62,6 +61,13 @@ class ChannelSettings(Wanted, frozen=True):
     max_per_hour: Annotated[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None, example(20)] = None
     """Messages; the excess is combined into one. Not set = 20, and none for `json://`, `xml://`, `form://`."""
 
+    @property
+    def per_hour(self) -> int:
+        """The most messages in an hour."""
+        return self.max_per_hour or (
+            _UNBOUNDED if self.url.startswith(_PROGRAMS) else _MOST_PER_HOUR
+        )
+
 
 class HookSettings(Wanted, frozen=True):
     """One hook. A program gets one JSON object on standard input, or an address gets it by POST."""
@@ -78,14 +84,10 @@ class HookSettings(Wanted, frozen=True):
     """The program or the request is ended after this long, and called again later."""
 
 
-class HookChannel(ChannelSettings, frozen=True):
+class HookChannel(ChannelSettings, frozen=True, kw_only=True):
     """A hook, or a channel of a feature: the same filters, retries and outbox; *url* is not an address."""
 
-    command: tuple[str, ...] = ()
-    address: str = ""
-    """Where the object is sent, if there is no *command*."""
-    secret: str = ""
-    timeout_seconds: float = _FEATURE_SECONDS
+    hook: HookSettings
 
 
 class MessagesSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,7 +127,7 @@ def check_channel(channel: ChannelSettings, where: str) -> None:
     if channel.daily_at:
         clock(channel.daily_at, f"{where}.daily_at")
     quiet_hours(channel.quiet_hours, f"{where}.quiet_hours")
-    zone(channel.time_zone, f"{where}.time_zone")
+    time_zone(channel.time_zone, f"{where}.time_zone")
 
 
 def clock(text: str, field: str) -> time:
@@ -154,7 +156,7 @@ def quiet_hours(text: str, field: str) -> tuple[time, time] | None:
     return clock(start, field), clock(end, field)
 
 
-def zone(name: str, field: str) -> tzinfo | None:
+def time_zone(name: str, field: str) -> tzinfo | None:
     """Return a time zone by its IANA name; None = the machine's.
 
     Raises:
@@ -185,8 +187,6 @@ def check_hook(hook: HookSettings, where: str) -> None:
             'write the program and its arguments as a list: ["/bin/archive", "--new"], or give url'
         )
         raise SettingsError(f"{where}.command", list(hook.command), way_out)
-    if any("\0" in part for part in hook.command):
-        raise SettingsError(f"{where}.command", "...", "leave out the NUL character")
 
 
 def check_program(hook: HookSettings, where: str) -> None:
@@ -202,10 +202,9 @@ def hook_channels(
 ) -> Iterator[HookChannel]:
     """Yield *hooks*, then the channels of *features*."""
     for hook in hooks:
-        fields = msgspec.structs.asdict(hook)
-        fields |= {"name": HOOK + hook.name, "url": HOOK, "address": hook.url}
-        yield HookChannel(**fields, max_per_hour=UNBOUNDED)
+        filters = {name: getattr(hook, name) for name in Wanted.__struct_fields__}
+        yield HookChannel(HOOK + hook.name, HOOK, hook=hook, **filters)
     for name, target in ((n, t) for feature in features for n, t in feature.channels.items()):
         # Unbuffered, so that what it prints stands before the error it ends with.
         command = (sys.executable, "-u", "-m", "incremental.features.messages.calling", target)
-        yield HookChannel(name=FEATURE + name, url=HOOK, max_per_hour=UNBOUNDED, command=command)
+        yield HookChannel(FEATURE + name, HOOK, hook=HookSettings(name=name, command=command))

@@ -6,8 +6,13 @@ from pathlib import Path
 from fake_web import DAY, HOUR, SPARING, START, FolderScorer, Reply, Watch, page, watch
 
 from incremental.daemon.assembly import make_fetcher
-from incremental.features.corrections.known import Missed, known_page
-from incremental.features.corrections.missed import MOST_ASKED, Means, find_missed
+from incremental.features.corrections.missed import (
+    MOST_ASKED,
+    Look,
+    Missed,
+    find_missed,
+    known_page,
+)
 from incremental.interfaces.explain.page import explain_rules
 from incremental.sandbox import read_body
 
@@ -24,9 +29,9 @@ def ask(crawl: Watch, url: str) -> Missed:
         clock.advance_to(clock.now() + seconds)
 
     with closing(make_fetcher(SPARING, clock, adapter=crawl.web)) as fetcher:
-        means = Means(fetcher.fetch, read_body, FolderScorer(), clock.now, pause)
+        look = Look(crawl.store, SPARING, fetcher.fetch, read_body, clock.now, pause)
         answer = explain_rules(crawl.store, SPARING, url, now=clock.now())
-        return known_page(answer) or find_missed(crawl.store, SPARING, answer, means)
+        return known_page(answer) or find_missed(answer, look, FolderScorer())
 
 
 def test_the_folder_above_a_missed_page_is_watched_and_brings_the_next_one(tmp_path: Path) -> None:

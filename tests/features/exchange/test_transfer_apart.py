@@ -23,9 +23,9 @@ SMALL = DaemonSettings(parse_seconds=2, parse_memory_mb=64)
 def test_the_same_is_read_as_in_this_process() -> None:
     assert read_list_apart(LIST, DaemonSettings()) == read_list(LIST)
     with pytest.raises(InputError) as here:
-        read_list(b"\xff", name="x")
+        read_list(b"\xff")
     with pytest.raises(InputError) as there:
-        read_list_apart(b"\xff", DaemonSettings(), name="x")
+        read_list_apart(b"\xff", DaemonSettings())
     assert str(here.value) == str(there.value)
 
 

@@ -22,9 +22,13 @@ from incremental.settings.seeds import SeedTerms, add_seed
 from incremental.topics.training.corrections import correct
 from store import Store, open_store
 
+LOCAL = FetchSettings(allowed_networks=("127.0.0.0/8",))
 
-def add_all(store: Store, wanted: Sequence[Wanted], **options: Any) -> Imported:
-    return import_all(store, ReadList("urls", tuple(wanted), ()), **options)
+
+def add_all(
+    store: Store, wanted: Sequence[Wanted], fetch: FetchSettings = LOCAL, **options: Any
+) -> Imported:
+    return import_all(store, ReadList("urls", tuple(wanted), ()), fetch, **options)
 
 
 OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
@@ -209,7 +213,7 @@ def test_a_refused_address_is_reported_with_the_setting_that_would_allow_it(
         Wanted("https://feeds.test/a", feed=True, home="http://localhost/"),
         Wanted("https://a.example/"),
     ]
-    added = add_all(sqlite_store, wanted, now=1.0, fetch=FetchSettings())
+    added = add_all(sqlite_store, wanted, FetchSettings(), now=1.0)
     assert [one.result for one in added.entries] == ["refused", "refused", "watched"]
     assert all("allowed_networks" in one.why for one in added.entries[:2])
 
@@ -261,9 +265,9 @@ def _watched(store: Store) -> set[tuple[object, ...]]:
 
 def test_a_dry_run_says_the_same_and_writes_nothing(store: Store) -> None:
     wanted = [Wanted("https://a.example/", name="A", folders=("F",)), Wanted("http://10.0.0.5/")]
-    tried = add_all(store, wanted, now=1.0, fetch=FetchSettings(), dry_run=True)
+    tried = add_all(store, wanted, now=1.0, dry_run=True)
     assert not store.read.sites()
-    done = add_all(store, wanted, now=1.0, fetch=FetchSettings())
+    done = add_all(store, wanted, now=1.0)
     assert tried == replace(done, dry_run=True)
     assert [row.name for row in store.read.sites()] == ["A"]
 
@@ -287,7 +291,6 @@ def test_new_terms_leave_name_and_folders(sqlite_store: Store) -> None:
 @pytest.mark.parametrize(
     ("outline", "said"),
     [
-        ('<outline text="n" isComment="true" xmlUrl="https://x.example/f"/>', "is a comment (n)"),
         ('<outline text="nothing"/>', "has no address (nothing)"),
         (
             '<outline text="J" type="JSON+DotNotation" xmlUrl="https://x.example/api"/>',

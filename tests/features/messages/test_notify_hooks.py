@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli_runner import Run
+from lab.clocks import SimulatedClock
 from receivers import PostedHook, PostedHooks
 from stories import HOME, HOUR, START
 from test_notify_stories import announce, run
@@ -22,7 +23,7 @@ from incremental.features.messages.channels import given_channels, standings
 from incremental.features.messages.hooks import MAX_OUTPUT_BYTES, Delivered, call
 from incremental.features.messages.notifier import Notifier, send_test
 from incremental.features.messages.plan import MAX_ATTEMPTS
-from incremental.features.messages.settings import HookChannel
+from incremental.features.messages.settings import HookChannel, HookSettings
 from incremental.fetch.libraries import LibraryGate
 from incremental.fetch.options import FetchSettings
 from incremental.settings.loading import build_settings
@@ -45,11 +46,17 @@ def python(code: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code, *arguments)
 
 
-def channel(code: str, seconds: float = 20.0) -> HookChannel:
-    return HookChannel("hook:h", "hook:", command=python(code), timeout_seconds=seconds)
+def hook(code: str, *arguments: str, seconds: float = 20.0) -> HookSettings:
+    return HookSettings(name="h", command=python(code, *arguments), timeout_seconds=seconds)
 
 
-def called(to: HookChannel, given: bytes) -> Delivered:
+def tried(to: HookSettings, fetch: FetchSettings) -> Delivered:
+    """Send a test call."""
+    channel = HookChannel("hook:h", "hook:", hook=to)
+    return send_test(channel, fetch, SimulatedClock(START))
+
+
+def called(to: HookSettings, given: bytes) -> Delivered:
     return call(LibraryGate(FetchSettings(), SystemClock()), to, given, "key")
 
 
@@ -127,7 +134,7 @@ def test_a_hook_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> 
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 print(child.pid, flush=True); open(sys.argv[1], "w").write(str(child.pid)); child.wait()"""
     file = tmp_path / "child"
-    slow = HookChannel("hook:h", "hook:", command=python(code, str(file)), timeout_seconds=3.0)
+    slow = hook(code, str(file), seconds=3.0)
     began = time.monotonic()
     outcome = called(slow, b"{}")
     assert (outcome.ok, outcome.error[:9]) == (False, "ended aft")
@@ -152,7 +159,7 @@ def _lives(process: int) -> bool:
 
 def test_what_a_hook_leaves_running_does_not_hold_it_up() -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '60'])"
-    assert called(channel(code), b"{}").ok
+    assert called(hook(code), b"{}").ok
 
 
 @pytest.mark.parametrize("code", [0, 1])
@@ -164,7 +171,7 @@ def test_what_a_hook_starts_in_a_session_of_its_own_does_not_hold_it_up(
     text = f"""import os, subprocess, sys
 child = subprocess.Popen(["sleep", "40"], start_new_session=True)
 open({str(file)!r}, "w").write(str(child.pid)); print("full", flush=True); os._exit({code})"""
-    outcome = called(channel(text), b"{}")
+    outcome = called(hook(text), b"{}")
     child = int(file.read_text())
     assert _lives(child)
     os.kill(child, signal.SIGKILL)
@@ -173,17 +180,17 @@ open({str(file)!r}, "w").write(str(child.pid)); print("full", flush=True); os._e
 
 def test_output_without_end_is_not_kept() -> None:
     code = f"import sys; sys.stdout.write('x' * 20_000_000 + '\\n'); sys.exit('y' * {MAX_OUTPUT_BYTES * 2})"
-    outcome = called(channel(code), b"{}")
+    outcome = called(hook(code), b"{}")
     assert len(outcome.error) <= 300
     assert outcome.error.startswith("exit code 1: yyy")
 
 
 def test_a_hook_that_does_not_read_is_no_failure() -> None:
-    assert called(channel("pass"), b"x" * 5_000_000).ok
+    assert called(hook("pass"), b"x" * 5_000_000).ok
 
 
 def test_a_program_that_is_not_there_is_an_error_that_names_it() -> None:
-    gone = HookChannel("hook:h", "hook:", command=("/nowhere/archive",))
+    gone = HookSettings(name="h", command=("/nowhere/archive",))
     assert (
         called(gone, b"{}").error
         == "cannot be started: /nowhere/archive: No such file or directory"
@@ -193,15 +200,13 @@ def test_a_program_that_is_not_there_is_an_error_that_names_it() -> None:
 def test_a_hook_gets_no_setting_and_no_shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HUBWATCH_WEB_PASSWORD", "secret")
     code = "import os, sys; sys.exit(repr([sys.argv[1:], [k for k in os.environ if 'HUBW' in k]]))"
-    command = python(code, "$(id)", "; rm -rf x")
-    outcome = called(HookChannel("hook:h", "hook:", command=command), b"{}")
+    outcome = called(hook(code, "$(id)", "; rm -rf x"), b"{}")
     assert outcome.error == "exit code 1: [['$(id)', '; rm -rf x'], []]"
 
 
 def test_a_test_call_says_that_it_is_one() -> None:
     code = "import json, sys; sys.exit(json.load(sys.stdin)['kind'])"
-    gate = LibraryGate(FetchSettings(), SystemClock())
-    assert send_test(gate, channel(code), now=START).error == "exit code 1: test"
+    assert tried(hook(code), FetchSettings()).error == "exit code 1: test"
 
 
 @pytest.mark.parametrize(
@@ -255,8 +260,8 @@ def _posted(path: str, status: int, secret: str = "hush") -> tuple[Delivered, li
     """Send a test call to an address of this machine."""
     here = FetchSettings(allowed_networks=("127.0.0.0/8",))
     with PostedHooks(status) as receiver:
-        to = HookChannel("hook:h", "hook:", address=receiver.url + path, secret=secret)
-        done = send_test(LibraryGate(here, SystemClock()), to, now=START)
+        to = HookSettings(name="h", url=receiver.url + path, secret=secret)
+        done = tried(to, here)
     return done, receiver.posted
 
 
@@ -283,14 +288,13 @@ def test_an_address_that_answers_otherwise_has_failed(status: int) -> None:
 
 def test_an_address_that_cannot_be_reached_fails_without_its_key() -> None:
     here = FetchSettings(allowed_networks=("127.0.0.0/8",))
-    to = HookChannel("hook:h", "hook:", address="http://127.0.0.1:9/very-secret-path")
-    done = send_test(LibraryGate(here, SystemClock()), to, now=START)
+    done = tried(HookSettings(name="h", url="http://127.0.0.1:9/very-secret-path"), here)
     assert not done.ok
     assert "very-secret" not in done.error
 
 
 def test_an_address_that_is_not_public_is_refused() -> None:
-    done = called(HookChannel("hook:h", "hook:", address="http://127.0.0.1:9/"), b"{}")
+    done = called(HookSettings(name="h", url="http://127.0.0.1:9/"), b"{}")
     assert "not public" in done.error
 
 

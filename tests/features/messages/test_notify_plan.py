@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.features.messages.channels import per_hour
 from incremental.features.messages.plan import (
-    Rhythm,
     after_quiet,
     message_key,
     next_time,
@@ -23,7 +21,6 @@ from incremental.features.messages.settings import ChannelSettings
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()
 HOUR = 3600.0
-NIGHT = (time(22), time(7))
 
 
 @dataclass
@@ -41,78 +38,96 @@ def entries(count: int, **fields: Any) -> list[Any]:
     return [Waiting(number, **fields) for number in range(1, count + 1)]
 
 
-def batches(waiting: list[Any], rhythm: Rhythm, **given: object) -> tuple[tuple[int, ...], ...]:
-    known = {"sent": (), "last_sent_at": None, "now": NOON, **given}
-    return plan(waiting, rhythm, **known).batches  # type: ignore[arg-type] # test data
+def rhythm(**fields: Any) -> ChannelSettings:
+    return ChannelSettings("mail", "mailto://example.org", **fields)
+
+
+def messages(
+    waiting: list[Any],
+    channel: ChannelSettings,
+    *,
+    sent: tuple[float, ...] = (),
+    last_sent_at: float | None = None,
+    now: float = NOON,
+) -> list[tuple[int, ...]]:
+    """Return what goes out at once, one message after the other."""
+    found = list[tuple[int, ...]]()
+    while out := plan(waiting, channel, sent, last_sent_at, now).entries:
+        found.append(out)
+        waiting = [one for one in waiting if one.id not in out]
+        sent, last_sent_at = (*sent, now), now
+    return found
 
 
 def test_at_once_each_page_has_its_message() -> None:
-    assert batches(entries(2), Rhythm()) == ((1,), (2,))
+    assert messages(entries(2), rhythm()) == [(1,), (2,)]
 
 
 def test_what_is_over_the_cap_goes_together() -> None:
-    assert batches(entries(5), Rhythm(per_hour=3)) == ((1,), (2,), (3, 4, 5))
-    assert batches(entries(5), Rhythm(per_hour=1)) == ((1, 2, 3, 4, 5),)
+    assert messages(entries(5), rhythm(max_per_hour=3)) == [(1,), (2,), (3, 4, 5)]
+    assert messages(entries(5), rhythm(max_per_hour=1)) == [(1, 2, 3, 4, 5)]
 
 
 def test_a_spent_cap_waits_for_its_hour() -> None:
     sent = (NOON - 3000, NOON - 10)
-    waiting = plan(entries(1), Rhythm(per_hour=2), sent, NOON - 10, NOON)
-    assert (waiting.batches, waiting.check_at) == ((), NOON - 3000 + HOUR)
+    waiting = plan(entries(1), rhythm(max_per_hour=2), sent, NOON - 10, NOON)
+    assert (waiting.entries, waiting.check_at) == ((), NOON - 3000 + HOUR)
     assert waiting.held_by == "cap"
 
 
 @pytest.mark.parametrize(
-    ("why", "rhythm", "fields"),
+    ("why", "channel", "fields"),
     [
-        ("quiet", Rhythm(quiet=(time(11), time(13)), zone=UTC), {}),
-        ("digest", Rhythm(daily_at=time(18), zone=UTC), {}),
-        ("retry", Rhythm(), {"next_at": NOON + 60}),
-        ("", Rhythm(), {}),
+        ("quiet", rhythm(quiet_hours="11:00-13:00", time_zone="UTC"), {}),
+        ("digest", rhythm(daily_at="18:00", time_zone="UTC"), {}),
+        ("retry", rhythm(), {"next_at": NOON + 60}),
+        ("", rhythm(), {}),
     ],
 )
-def test_what_is_held_back_says_why(why: str, rhythm: Rhythm, fields: dict[str, object]) -> None:
-    planned = plan(entries(1, **fields), rhythm, (), None, NOON)
-    assert (planned.held_by, planned.batches == ()) == (why, bool(why))
+def test_what_is_held_back_says_why(
+    why: str, channel: ChannelSettings, fields: dict[str, object]
+) -> None:
+    planned = plan(entries(1, **fields), channel, (), None, NOON)
+    assert (planned.held_by, planned.entries == ()) == (why, bool(why))
 
 
 def test_nothing_holds_back_what_programs_read() -> None:
     mail, webhook = "mailto://example.org", "jsons://example.org/new"
-    assert per_hour(ChannelSettings("mail", mail)) == 20
-    assert per_hour(ChannelSettings("webhook", webhook)) > 1_000
-    assert per_hour(ChannelSettings("webhook", webhook, max_per_hour=5)) == 5
+    assert ChannelSettings("mail", mail).per_hour == 20
+    assert ChannelSettings("webhook", webhook).per_hour > 1_000
+    assert ChannelSettings("webhook", webhook, max_per_hour=5).per_hour == 5
 
 
 def test_a_digest_gathers_until_its_time() -> None:
-    rhythm = Rhythm(every_minutes=120)
-    assert batches(entries(3), rhythm) == ((1, 2, 3),)
-    early = plan(entries(3), rhythm, (), NOON - HOUR, NOON)
-    assert (early.batches, early.check_at) == ((), NOON + HOUR)
+    channel = rhythm(every_minutes=120)
+    assert messages(entries(3), channel) == [(1, 2, 3)]
+    early = plan(entries(3), channel, (), NOON - HOUR, NOON)
+    assert (early.entries, early.check_at) == ((), NOON + HOUR)
 
 
 def test_a_daily_digest_comes_at_its_hour() -> None:
-    rhythm = Rhythm(daily_at=time(8), zone=UTC)
-    early = plan(entries(2), rhythm, (), None, NOON)
-    assert (early.batches, early.check_at) == ((), NOON + 20 * HOUR)
-    assert batches(entries(2), rhythm, now=NOON + 20 * HOUR) == ((1, 2),)
+    channel = rhythm(daily_at="08:00", time_zone="UTC")
+    early = plan(entries(2), channel, (), None, NOON)
+    assert (early.entries, early.check_at) == ((), NOON + 20 * HOUR)
+    assert messages(entries(2), channel, now=NOON + 20 * HOUR) == [(1, 2)]
 
 
 def test_quiet_hours_put_off() -> None:
-    rhythm = Rhythm(quiet=NIGHT, zone=UTC)
+    channel = rhythm(quiet_hours="22:00-07:00", time_zone="UTC")
     midnight = NOON + 12 * HOUR
-    late = plan(entries(1, queued_at=midnight), rhythm, (), None, midnight)
-    assert (late.batches, late.check_at) == ((), midnight + 7 * HOUR)
+    late = plan(entries(1, queued_at=midnight), channel, (), None, midnight)
+    assert (late.entries, late.check_at) == ((), midnight + 7 * HOUR)
 
 
 def test_what_was_cut_off_is_repeated_as_it_was() -> None:
     cut = [Waiting(1, state="sending", message="m"), Waiting(2, state="sending", message="m")]
-    assert batches([*cut, Waiting(3)], Rhythm()) == ((1, 2), (3,))
+    assert messages([*cut, Waiting(3)], rhythm()) == [(1, 2), (3,)]
 
 
 def test_what_failed_waits_for_its_next_attempt() -> None:
-    later = plan(entries(1, next_at=NOON + 60), Rhythm(), (), None, NOON)
-    assert (later.batches, later.check_at) == ((), NOON + 60)
-    assert plan([], Rhythm(), (), None, NOON).check_at == math.inf
+    later = plan(entries(1, next_at=NOON + 60), rhythm(), (), None, NOON)
+    assert (later.entries, later.check_at) == ((), NOON + 60)
+    assert plan([], rhythm(), (), None, NOON).check_at == math.inf
 
 
 def test_eight_o_clock_is_the_users_eight_o_clock() -> None:
@@ -137,9 +152,9 @@ def test_nothing_goes_out_in_quiet_hours(at: float, start: time, end: time, shif
 @given(st.integers(1, 60), st.integers(1, 20), st.integers(0, 20))
 def test_every_entry_goes_out_once_and_within_the_cap(count: int, cap: int, gone: int) -> None:
     sent = tuple(NOON - 60.0 for _ in range(gone))
-    out = batches(entries(count), Rhythm(per_hour=cap), sent=sent)
+    out = messages(entries(count), rhythm(max_per_hour=cap), sent=sent)
     assert len(out) <= max(cap - gone, 0)
-    assert [one for batch in out for one in batch] in ([], list(range(1, count + 1)))
+    assert [one for message in out for one in message] in ([], list(range(1, count + 1)))
 
 
 def test_the_key_of_a_message_is_that_of_its_entries() -> None:

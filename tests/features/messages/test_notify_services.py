@@ -12,7 +12,7 @@ from apprise_addresses import services
 
 from incremental.base.clock import SystemClock
 from incremental.base.errors import SettingsError
-from incremental.features.messages.hooks import GUARDED, check_service, deliver, name_of
+from incremental.features.messages.hooks import GUARDED, deliver, name_of, service_of
 from incremental.features.messages.message import Message
 from incremental.fetch.guard import Endpoint, ForbiddenAddressError
 from incremental.fetch.libraries import LibraryGate
@@ -117,7 +117,7 @@ def test_some_go_round_and_were_noticed(tried: dict[str, Tried]) -> None:
 )
 def test_others_are_refused_by_name_before_anything_is_sent(address: str, name: str) -> None:
     with pytest.raises(SettingsError, match=f"(?i){name}.*bypass the address guard") as caught:
-        check_service(address, "notify[0].url")
+        service_of(address, "notify[0].url")
     assert "1111" not in str(caught.value)
 
 

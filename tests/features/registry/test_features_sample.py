@@ -162,9 +162,12 @@ def test_it_adds_a_channel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert isinstance(channel, HookChannel)
     given = {"kind": "page", "page": {"url": "https://a.example/new"}}
     gate = LibraryGate(FetchSettings(), SystemClock())
-    assert call(gate, channel, json.dumps(given).encode(), "key").ok
+    assert call(gate, channel.hook, json.dumps(given).encode(), "key").ok
     assert (tmp_path / "log").read_text() == "https://a.example/new\n"
-    assert call(gate, channel, b'{"kind": "page"}', "key").error == "exit code 1: KeyError: 'page'"
+    assert (
+        call(gate, channel.hook, b'{"kind": "page"}', "key").error
+        == "exit code 1: KeyError: 'page'"
+    )
 
 
 def test_it_adds_a_way_to_read_a_hub(tmp_path: Path) -> None:
