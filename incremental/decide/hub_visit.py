@@ -231,7 +231,7 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
         more_pages=section.unknown,
         verify_again=section.read_again,
         text=outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
+        next_refresh=first_refresh(outcome, now) if announced and facts.refreshes else None,
     )
     visit = _visit(outcome, facts)
     return Decision(

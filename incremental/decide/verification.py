@@ -26,7 +26,6 @@ from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.parse.dates import parse_date
 from incremental.schedule.allocation import MissingPages
-from incremental.schedule.refreshing import RefreshTerms
 from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule, is_withheld
@@ -89,8 +88,8 @@ class VerifiedFacts:
     row: VerificationRow
     of_event: bool
     """It was announced with a backfill event."""
-    terms: RefreshTerms | None
-    """When announced pages are refreshed; None = never."""
+    refreshes: bool
+    """Announced pages are refreshed."""
     elsewhere: Elsewhere | None
     """None = it names no other address."""
     onward: Onward | None
@@ -248,6 +247,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         )
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
+    refreshes = announced and facts.refreshes
     # An announced page that is fetched once more and is empty by now keeps its text.
     is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
     alias = facts.elsewhere.alias(row.anchor) if facts.elsewhere is not None else None
@@ -261,7 +261,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         more_pages=(*((alias,) if alias else ()), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=None if is_kept else outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
+        next_refresh=first_refresh(outcome, now) if refreshes else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
 
