@@ -11,7 +11,7 @@ from incremental.parse.feeds import parse_feed, parse_json_feed
 from incremental.parse.html import parse_html
 from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Page, PageKind
-from incremental.parse.sitemaps import parse_sitemap, parse_url_list
+from incremental.parse.sitemaps import parse_sitemap
 from incremental.parse.sniff import Form, sniff
 
 if TYPE_CHECKING:
@@ -68,7 +68,6 @@ _PROBLEMS = {
 _TEXT_READERS = {
     Form.XML_FEED: parse_feed,
     Form.JSON_FEED: parse_json_feed,
-    Form.URL_LIST: parse_url_list,
 }
 _FEED_WORDS = ("rss", "atom", "rdf", "feed")
 _DEFAULTS = ParseLimits()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 from itertools import islice
@@ -13,7 +12,7 @@ from incremental.parse.ampersands import escaped
 from incremental.parse.dates import is_day_first, parse_date
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
-from incremental.parse.text import fold, language_code, plain, storable, string
+from incremental.parse.text import fold, language_code, plain, read_json, storable, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +25,7 @@ _MAX_SUMMARY_CHARS = 300
 
 def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
     """Parse the items as links; JSON that is not a feed becomes OTHER with a reason."""
-    try:
-        feed = json.loads(text.lstrip("\ufeff"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return Page(url=url, kind=PageKind.OTHER, problem=f"broken JSON: {error}"[:200])
+    feed = read_json(text)
     if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
         return Page(url=url, kind=PageKind.OTHER, problem="JSON, but no JSON Feed")
     resolver = Resolver(url, max_chars=limits.max_url_chars)

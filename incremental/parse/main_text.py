@@ -47,7 +47,6 @@ _MAX_HTML_CHARS = 2_000_000
 _MAX_TAGS = 30_000
 # Less is a caption or a cookie notice; the quick reader may find more.
 _MIN_CHARS = 80
-_QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
 
 
 def main_text(html: str, url: str) -> str:
@@ -96,4 +95,4 @@ def _extractor() -> Callable[[str], str | None]:
 
 
 def _quick_text(html: str, url: str) -> str:
-    return parse_html(html, url, want_text=True, limits=_QUICK).text
+    return parse_html(html, url, want_text=True, limits=ParseLimits()).text

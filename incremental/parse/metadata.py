@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from lxml.etree import LxmlError
 
 from incremental.parse.dates import LATEST, day_in_url, find_date, is_numbered, parse_date
+from incremental.parse.text import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -96,10 +96,7 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
     for script in scripts:
         if "datePublished" not in script:
             continue
-        try:
-            waiting: list[Any] = [json.loads(script, strict=False)]
-        except (ValueError, RecursionError):
-            continue
+        waiting: list[Any] = [read_json(script) or ()]
         for node in waiting:
             if isinstance(node, dict) and isinstance(node.get("datePublished"), str):
                 dates.append(node["datePublished"])

@@ -1,8 +1,7 @@
-"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions) and plain lists of URLs."""
+"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions)."""
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -130,24 +129,6 @@ class _Locations:
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:
             raise LimitReachedError
-
-
-def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Parse a plain-text sitemap: one URL per line; other lines are skipped."""
-    resolver = Resolver(url, max_chars=limits.max_url_chars)
-    found: dict[str, Link] = {}
-    truncated = False
-    entries = 0
-    for number, line in enumerate(io.StringIO(text)):
-        if entries >= limits.max_sitemap_urls or number >= limits.max_sitemap_tags:
-            truncated = True
-            break
-        if line.lstrip()[:4].lower() != "http":
-            continue
-        entries += 1
-        if (target := resolver.resolve(line.rstrip("\r\n"))) is not None:
-            found.setdefault(target, Link(url=target))
-    return Page(url, PageKind.SITEMAP, links=_numbered(found, {}), truncated=truncated)
 
 
 def _numbered(entries: Mapping[str, Link], others: Mapping[str, Link]) -> tuple[Link, ...]:
