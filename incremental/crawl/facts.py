@@ -201,7 +201,7 @@ class FactReader:
         return RedirectedFacts(
             **known,
             url=url,
-            inside=site.scope.verdict(url).inside,
+            inside=site.scope.holds(url),
             rules=changed_rules(site.row.scope, home=url),
             room=self._room(site),
         )
@@ -483,7 +483,7 @@ class FactReader:
         if url is None or canonical_key(url) == row.canonical_key:
             return None
         known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))
-        return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
+        return Elsewhere(url, known, in_reach=site.scope.holds(url) and not trap(url))
 
     def _onward(self, outcome: Outcome, row: VerificationRow, site: WatchedSite) -> Onward | None:
         """Return where an entry of a given feed redirects; None for any other page."""
@@ -499,7 +499,7 @@ class FactReader:
             known=self._store.read.known(site.row.id, [name]).get(name),
             on_feed=row.page_id in self._store.read.visible(hub.page_id)
             and not self._store.read.was_led_to(site.row.id, row.page_id),
-            inside=site.scope.verdict(url).inside,
+            inside=site.scope.holds(url),
         )
 
     def _refreshed(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:

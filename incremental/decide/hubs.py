@@ -36,7 +36,7 @@ def score_targets(
     """Return hub probabilities by canonical key."""
     evidence = [LinkEvidence(t.url, t.anchor or None) for t in found]
     if context is not None:
-        evidence = [context.add_to(link) for link in evidence]
+        evidence = [context.index.add_context(link) for link in evidence]
     scores: Iterable[float] = scorer.score(evidence) if evidence else []
     if context is not None:
         pairs = zip(found, scores, strict=True)

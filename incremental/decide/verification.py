@@ -125,15 +125,14 @@ def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = missing_by(outcome)
     if missing is not None:
-        again_at = _again_at(row, now, facts) if waited else None
-        return Decision(_not_there(base, row, *missing, again_at, waited=waited))
+        return Decision(_not_there(base, facts, *missing, waited=waited))
     if (
         row.state == PageState.MISSING
         and page is None
         and outcome.response.status not in UNREADABLE
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
-        again_at = _again_at(row, now, facts)
+        again_at = _again_at(facts)
         fields = PageUpdate(verify_due_at=again_at or now + facts.missing.longest)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
@@ -169,11 +168,12 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
     )
 
 
-def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float | None:
+def _again_at(facts: VerifiedFacts) -> float | None:
     """Return when to verify again a linked page that does not exist; None = give up.
 
     The more pages of its place in a row were not there, and the more of its site are missing, the longer.
     """
+    row, now = facts.row, facts.now
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
@@ -184,15 +184,10 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
     return now + (1 + facts.missing_like) * max(wait, HOUR)
 
 
-def _not_there(  # noqa: PLR0913 - what was found, and when to look again
-    base: VisitRecord,
-    row: VerificationRow,
-    rule: Rule,
-    detail: str,
-    again_at: float | None,
-    *,
-    waited: bool,
+def _not_there(
+    base: VisitRecord, facts: VerifiedFacts, rule: Rule, detail: str, *, waited: bool
 ) -> VisitRecord:
+    row, again_at = facts.row, _again_at(facts) if waited else None
     fields = PageUpdate(verify_due_at=None, verified_at=base.at)
     # That an announced page went away later is a change; why it was announced stays.
     if row.announced_at is None:

@@ -127,7 +127,7 @@ def receivers(store: Store, settings: Settings) -> list[str]:
 def _site_of(store: Store, url: str, *, now: float) -> int:
     """Return the site that a watch belongs to; a page of none gets a site without hubs."""
     for row in store.read.sites():
-        if read_scope(row).verdict(url).inside:
+        if read_scope(row).holds(url):
             return row.id
     if "*" in url:
         raise InputError("pattern", url, Text("page_watches.pattern_outside"))
