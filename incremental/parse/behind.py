@@ -152,19 +152,17 @@ def behind_page(
     if sign is None:
         return None
     folders = (*folders, *routes(scripts.code))
-    found = Behind(
-        sign,
+    lists = (
+        _listed(value, url, folders, known if known and known.name == name else None, name)
+        for name, value in states(scripts)
+    )
+    return replace(
+        next(filter(None, lists), Behind()),
+        sign=sign,
         addresses=tuple(data_addresses(scripts.code, url, MOST_ADDRESSES)),
         files=tuple(script_files(scripts, url, MOST_FILES)),
-        folders=tuple(folders),
+        folders=folders,
     )
-    for name, value in states(scripts):
-        same = known is not None and known.name == name
-        listed = _listed(value, url, folders, known if same else None, name)
-        if listed is not None:
-            listing, links, by_slug = listed.listing, listed.links, listed.by_slug
-            return replace(found, listing=listing, links=links, by_slug=by_slug)
-    return found
 
 
 def behind_json(

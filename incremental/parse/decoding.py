@@ -12,6 +12,7 @@
 """
 
 import re
+from contextlib import suppress
 
 import webencodings
 from w3lib.encoding import read_bom, resolve_encoding
@@ -69,8 +70,8 @@ def _decode(body: bytes, content_type: str) -> tuple[str, str]:
         charset = _known(marked) or "utf-8"
         return body[len(mark) :].decode(charset, "replace"), charset
     if not _ESCAPED.search(body, 0, _SAMPLE_BYTES) and b"\0" not in body[:_HEAD_BYTES]:
-        text = _strict(body, "utf-8")
-        if text is not None:
+        with suppress(UnicodeDecodeError):
+            text = body.decode("utf-8")
             # ASCII is the same in all, and then the charset of its addresses is the declared one.
             return text, _declared(body, content_type)[0] if body.isascii() else "utf-8"
     declared = _declared(body, content_type)
@@ -79,13 +80,6 @@ def _decode(body: bytes, content_type: str) -> tuple[str, str]:
     if charset not in declared and _FALLBACK in declared and charset not in _MULTIBYTE:
         charset = _FALLBACK
     return body.decode(charset, "replace"), charset
-
-
-def _strict(body: bytes, charset: str) -> str | None:
-    try:
-        return body.decode(charset)
-    except UnicodeDecodeError:
-        return None
 
 
 def _declared(body: bytes, content_type: str) -> list[str]:

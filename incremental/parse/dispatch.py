@@ -1,10 +1,8 @@
 """Chooses the parser of a body; the entry point of this package."""
 
-from __future__ import annotations
-
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incremental.parse.decoding import decode_body
 from incremental.parse.feeds import parse_feed, parse_json_feed
@@ -13,9 +11,6 @@ from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Page, PageKind
 from incremental.parse.sitemaps import parse_sitemap
 from incremental.parse.sniff import Form, sniff
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536

@@ -3,27 +3,22 @@
 Uses lxml's events without a tree; see :mod:`incremental.parse.collector`.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
 from incremental.base.urls import host_of
 from incremental.parse.collector import Collector
+from incremental.parse.head import Head
 from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.metadata import publication_date
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.prose import Prose
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, language_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incremental.parse.head import Head
 
 _MAX_WORDS_CHARS = 30
 # Sites use look-alike characters for these.

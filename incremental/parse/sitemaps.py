@@ -1,10 +1,9 @@
 """Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions)."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
@@ -14,9 +13,6 @@ from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _MAX_TITLE_CHARS = 500
 _ROOTS = ("{*}urlset", "{*}sitemapindex")
