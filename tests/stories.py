@@ -18,7 +18,6 @@ from incremental.decide.hub_facts import (
     SameLinksFacts,
     Since,
 )
-from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import links_digest
 from incremental.decide.sections import SectionFacts
 from incremental.decide.verification import VerifiedFacts
@@ -26,6 +25,7 @@ from incremental.fetch.status import FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
 from incremental.schedule.allocation import MissingPages
 from incremental.schedule.state import Visit
+from incremental.settings.sections import HubSettings
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store, open_store
 from store.answers import NewQuery
@@ -144,8 +144,8 @@ def view(row: HubRow, *found: SeenLink, now: float = START + HOUR, **fields: Any
         "hub": row,
         "since": Since(now, START, 30.0),
         "found": found,
-        "limits": HubLimits(0.5, 200, 60, 5),
-        "counts": HubCounts(0, {}),
+        "limits": HubSettings(),
+        "counts": {},
         "guesses": None,
         "awaited": False,
         "by_article": False,
@@ -209,8 +209,8 @@ def page_facts(
     row: VerificationRow, section: SectionFacts, now: float, **fields: Any
 ) -> VerifiedFacts:
     """What is known of a page that is verified: by default a list shows it and nothing is missing."""
-    base: dict[str, Any] = dict.fromkeys(("terms", "elsewhere", "onward"))
-    base |= {"of_event": False, "by_article": False, "missing_like": 0}
+    base: dict[str, Any] = dict.fromkeys(("elsewhere", "onward"))
+    base |= {"of_event": False, "by_article": False, "refreshes": False, "missing_like": 0}
     base |= {
         "missing": MissingPages(1, days=100, per_day=48),
         "is_labelled": False,

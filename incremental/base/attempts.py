@@ -8,24 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from store.errors import (
-    StoreDamagedError,
-    StoreGoneError,
-    StoreTooNewError,
-    StoreUnavailableError,
-)
+from store.errors import StoreError
 
 T = TypeVar("T")
 
 MOST_TRACE_CHARS = 8_000
-# The last is that of a terminal or a pipe that was closed: nobody reads what is found.
-_PASS = (
-    StoreUnavailableError,
-    StoreDamagedError,
-    StoreTooNewError,
-    StoreGoneError,
-    BrokenPipeError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +29,13 @@ def attempt(work: Callable[[], T]) -> T | Bug:
     """Return what *work* returns or, if it raises, the bug.
 
     Raises:
-        StoreError: the store is unavailable, damaged, gone, or of a later version.
+        StoreError: the store is unavailable, damaged, gone, of a later version, or cannot be made.
         BrokenPipeError: standard output was closed.
     """
     try:
         return work()
-    except _PASS:
+    # The latter is that of a terminal or a pipe that was closed: nobody reads what is found.
+    except (StoreError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - a bug stops the page or job it is in, nothing else
         last = traceback.format_exception_only(error)[-1].strip()

@@ -83,7 +83,11 @@ def learned(facts: AliasFacts, now: float) -> Learned | None:
         evidence.setdefault(prefix, []).append(path)
         below = [(page, url, stripped(url, prefix)) for page, url in facts.below[prefix]]
         if prefix in rules(evidence):
-            folded += [(page, _link(twin)) for page, url, twin in below if twin != url]
+            folded += [
+                (page, SeenLink(canonical_key(twin), twin))
+                for page, url, twin in below
+                if twin != url
+            ]
             continue
         for page, url, twin in [one for one in below if one[0] in facts.hubs][:COMPARED]:
             hub = NewHub(HubKind.HTML, HubRole.LIST, 0.5, hub_why("may_be_same", page=url), now)
@@ -94,10 +98,6 @@ def learned(facts: AliasFacts, now: float) -> Learned | None:
     fields = SiteUpdate(path_aliases=to_json(evidence))
     changes = SiteChanges(fields=fields, added=tuple(added), folded=tuple(folded))
     return Learned(evidence, changes, pairs)
-
-
-def _link(url: str) -> SeenLink:
-    return SeenLink(canonical_key(url), url)
 
 
 def stripped(url: str, prefix: str) -> str:

@@ -50,12 +50,9 @@ def _readable_words(escaped: re.Match[str]) -> str:
         text = bytes.fromhex(escaped[0].replace("%", "")).decode("utf-8")
     except UnicodeDecodeError:
         return escaped[0]
-    return "".join(c if c.isprintable() and not _is_mark_alone(c) else quote(c) for c in text)
-
-
-def _is_mark_alone(character: str) -> bool:
-    """Whether a character modifies the one before it, which may be a slash."""
-    return unicodedata.category(character) == "Me"
+    # Enclosing marks change the character before them, which may be a slash.
+    marks = {c for c in text if unicodedata.category(c) == "Me"}
+    return "".join(c if c.isprintable() and c not in marks else quote(c) for c in text)
 
 
 @lru_cache(maxsize=4_096)

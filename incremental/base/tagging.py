@@ -1,20 +1,15 @@
 """What users type: names, tags of sites and topics, words that narrow a list."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
+from store import Store
 from store.database.texts import to_json
 from store.search.words import read_query
-
-if TYPE_CHECKING:
-    from store import Store
-    from store.values import SiteRow
+from store.values import SiteRow
 
 _LONGEST_NAME = 200
 _NAMED = "named"

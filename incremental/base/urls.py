@@ -51,9 +51,7 @@ _RANDOM = re.compile(r"(?=(?:[^0-9]*[0-9]){3})(?=(?:[^a-zA-Z]*[a-zA-Z]){3}).*[0-
 _PATH_SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/?;]*|/\([SXF]\([0-9a-z]{10,}\)\)", re.IGNORECASE
 )
-_MAX_LABEL = 63
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
-_ENDS_HOST = re.compile(r"[\x00-\x20/?#@:%\\\[\]<>^|\x7f]")
 # In fetch form already: nothing to escape or decode, no port that is a default, no dot segment, no fragment.
 _IN_FETCH_FORM = re.compile(
     r"https?://(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -145,6 +143,7 @@ def _host(name: str | None) -> str:
 def _with_ascii_host(url: str) -> str:
     """Return *url* with its host in punycode, as browsers write it (UTS 46, non-transitional).
 
+    What IDNA 2008 refuses (emoji, underscores beside foreign letters) is no host, unless in punycode.
     Escapes in a host are decoded first (WHATWG URL, 3.5), but for those of ASCII: nobody needs them,
     and a host that has some is refused later.
     """
@@ -153,27 +152,9 @@ def _with_ascii_host(url: str) -> str:
     plain = _FOREIGN.sub(lambda found: unquote(found[0], errors="strict"), host)
     if plain.isascii():
         return url
-    return parts._replace(netloc=_ascii_host(plain) + colon + port).geturl()
-
-
-def _ascii_host(host: str) -> str:
-    """Return *host*, which is not in ASCII, as it is there; UnicodeError for what no browser takes.
-
-    IDNA 2008 refuses emoji and underscores, which browsers allow; IDNA 2003, the standard library's,
-    makes another domain of ``faß.de``. So what the first refuses is written without its rules for
-    registries.
-    """
-    try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except idna.IDNAError:
-        mapped = idna.uts46_remap(host, std3_rules=False, transitional=False)
-    labels = [
-        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
-        for label in mapped.split(".")
-    ]
-    if _ENDS_HOST.search(mapped) or any(len(label) > _MAX_LABEL for label in labels):
-        raise UnicodeError("no host")
-    return ".".join(labels)
+    return parts._replace(
+        netloc=idna.encode(plain, uts46=True).decode("ascii") + colon + port
+    ).geturl()
 
 
 def _without_dots(path: str) -> str:
@@ -260,6 +241,11 @@ def domain_of(url: str) -> str:
     """Return the registered domain of a URL in fetch form; of ``www.gov.uk``, itself a suffix, ``gov.uk``."""
     # Scopes leave out www., too.
     return registered_domain(host_of(url).removeprefix("www."))
+
+
+def domain_and_port(url: str) -> str:
+    """Return what the URLs of one site share: the registered domain, and the port if one is named."""
+    return f"{registered_domain(host_of(url))}:{urlsplit(url).port or ''}"
 
 
 @lru_cache(maxsize=8_192)

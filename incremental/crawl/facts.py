@@ -45,7 +45,7 @@ from incremental.decide.hub_facts import (
     SameLinksFacts,
     Since,
 )
-from incremental.decide.hubs import HubCounts, HubLimits, HubScorer, score_targets
+from incremental.decide.hubs import HubScorer, score_targets
 from incremental.decide.links import (
     at_home,
     is_later_page,
@@ -76,13 +76,7 @@ from incremental.parse import Page, PageKind
 from incremental.parse.hub_way import read_way
 from incremental.sandbox import Body, Read, Unread
 from incremental.schedule.allocation import MissingPages
-from incremental.schedule.refreshing import (
-    FIRST_REFRESH_DAYS,
-    MOST_REFRESH_DAYS,
-    RefreshTerms,
-    WatchTerms,
-    bounds,
-)
+from incremental.schedule.refreshing import WatchTerms, bounds
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
 from incremental.visit.visit import Outcome, Purpose, is_first_reading
@@ -119,14 +113,8 @@ class FactReader:
         self._topics = topics
         self._read = read
         self._gate = gate
-        self._terms = RefreshTerms(FIRST_REFRESH_DAYS * DAY, MOST_REFRESH_DAYS * DAY)
-        self._announced_terms = self._terms if settings.refresh.share else None
-        self._limits = HubLimits(
-            settings.hubs.threshold,
-            settings.hubs.max_per_site,
-            settings.hubs.max_per_template,
-            settings.hubs.max_next_pages,
-        )
+        self._refreshes = bool(settings.refresh.share)
+        self._limits = settings.hubs
 
     def ask(self, outcome: Outcome, site: WatchedSite, now: float) -> Facts | RobotsFacts | None:
         """Return the facts for the case of a visit; None = the page was removed meanwhile."""
@@ -174,8 +162,9 @@ class FactReader:
         if case is Case.ARTICLE:
             is_news = row.state == PageState.PENDING
             section = self._section(reading.page, hub.canonical_key, site, now, is_news=is_news)
-            terms = self._announced_terms
-            return ArticleFacts(**known, page=reading.page, section=section, terms=terms)
+            return ArticleFacts(
+                **known, page=reading.page, section=section, refreshes=self._refreshes
+            )
         known["room"] = self._room(site)
         for name in ("page", "feed", "scope", "found"):
             known[name] = getattr(reading, name)
@@ -212,7 +201,7 @@ class FactReader:
         return RedirectedFacts(
             **known,
             url=url,
-            inside=site.scope.verdict(url).inside,
+            inside=site.scope.holds(url),
             rules=changed_rules(site.row.scope, home=url),
             room=self._room(site),
         )
@@ -293,7 +282,7 @@ class FactReader:
             young=_young(hub, sights),
             scores=self._scores(unknown, hub, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
-            counts=HubCounts(len(urls), Counter(map(template, urls))),
+            counts=Counter(map(template, urls)),
             limits=self._limits,
             awaited=row.state == PageState.PENDING,
             by_article=self._is_led_to(row),
@@ -448,7 +437,7 @@ class FactReader:
             now,
             row,
             of_event=of_event,
-            terms=self._announced_terms,
+            refreshes=self._refreshes,
             elsewhere=self._elsewhere(outcome, row, site),
             onward=self._onward(outcome, row, site),
             section=self._section(
@@ -494,7 +483,7 @@ class FactReader:
         if url is None or canonical_key(url) == row.canonical_key:
             return None
         known = self._store.read.known(row.site_id, [canonical_key(url)]).get(canonical_key(url))
-        return Elsewhere(url, known, in_reach=site.scope.verdict(url).inside and not trap(url))
+        return Elsewhere(url, known, in_reach=site.scope.holds(url) and not trap(url))
 
     def _onward(self, outcome: Outcome, row: VerificationRow, site: WatchedSite) -> Onward | None:
         """Return where an entry of a given feed redirects; None for any other page."""
@@ -510,7 +499,7 @@ class FactReader:
             known=self._store.read.known(site.row.id, [name]).get(name),
             on_feed=row.page_id in self._store.read.visible(hub.page_id)
             and not self._store.read.was_led_to(site.row.id, row.page_id),
-            inside=site.scope.verdict(url).inside,
+            inside=site.scope.holds(url),
         )
 
     def _refreshed(self, outcome: Outcome, site: WatchedSite, now: float) -> RefreshFacts | None:
@@ -530,7 +519,7 @@ class FactReader:
             changed_at=latest[0].at if latest else None,
             # Wherever the address leads, its text is what the user watches: it never counts as moved.
             elsewhere=None if watched else self._elsewhere(outcome, row, site),
-            terms=self._watch_terms(row, site, now) if watched else self._terms,
+            watch=self._watch_terms(row, site, now) if watched else None,
             gained=gained,
             known=self._store.read.known(row.site_id, [t.canonical_key for t in gained]),
         )

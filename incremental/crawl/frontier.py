@@ -36,7 +36,6 @@ from incremental.fetch.politeness import host_key, staggered_start
 from incremental.fetch.robots import robots_url
 from incremental.fetch.status import Response
 from incremental.schedule.allocation import AFTER_GAIN_SECONDS, QUOTAS, Share
-from incremental.schedule.budget import not_ahead as budget_not_ahead
 from incremental.schedule.budget import spend
 from incremental.schedule.pacing import in_window
 from incremental.schedule.replanning import next_at
@@ -166,7 +165,7 @@ class Frontier:
         self._store.write.bring_forward(seconds, now)
         for site in self.watched:
             # A spent budget would be granted nothing until the old time comes again.
-            site.budget = budget_not_ahead(site.budget, now)
+            site.budget = not_ahead(site.budget, now)
             site.state = not_ahead(site.state, now)
             site.hub_states = {key: not_ahead(one, now) for key, one in site.hub_states.items()}
             self._replan(site, now)

@@ -40,7 +40,7 @@ from incremental.crawl.facts import FactReader
 from incremental.crawl.sites import SOON_ARTICLE_SECONDS, WatchedSite
 from incremental.decide import upkeep
 from incremental.decide.address_forms import form_of, place_of
-from incremental.decide.articles import monitoring_plan
+from incremental.decide.articles import chosen_articles
 from incremental.decide.decision import Decision
 from incremental.decide.feed_home import is_given_feed, may_hand_over
 from incremental.decide.news import TRIED_FIRST
@@ -56,7 +56,6 @@ from store.rules import Rule
 from store.values import (
     ARTICLE,
     HubRow,
-    HubUpdate,
     MonitoredArticle,
     NewHub,
     SeenLink,
@@ -156,7 +155,7 @@ class Upkeep:
     ) -> upkeep.Overflow:
         """Return the facts of a list that overflowed."""
         url = normalize(hub.next_url or "") if reads_on else None
-        if url is None or not site.scope.verdict(url).inside:
+        if url is None or not site.scope.holds(url):
             return upkeep.Overflow(None, None, self._hubs(site.coverage.covered_by(first)))
         url = without_path_alias(url, site.path_aliases)
         key, why = canonical_key(url), hub_why("next_page", page=hub.url)
@@ -256,7 +255,7 @@ class Upkeep:
         home = site.scope.seed_url
         for row in self._store.read.sites():
             scope = read_scope(row)
-            near = row.id != site.row.id and scope.verdict(home).inside
+            near = row.id != site.row.id and scope.holds(home)
             if near and row.state == SiteStatus.ACTIVE and scope.reach is not Reach.ANYWHERE:
                 return row
         return None
@@ -371,13 +370,11 @@ class Upkeep:
         site.articles_at = now
         monitored = read.monitored_articles(site.row.id)
         candidates = read.article_candidates(site.row.id, before=now - SETTLED_SECONDS)
-        plan = monitoring_plan(candidates, monitored, int(site.terms.requests_per_day))
-        is_hub = HubUpdate(role=HubRole.LIST, why=hub_why("became_hub"))
-        promoted = dict.fromkeys(plan.promote, is_hub)
-        article = NewHub(HubKind.HTML, ARTICLE, 0.0, hub_why("may_gain"), now)
-        begun = dict.fromkeys(plan.begin, article)
-        self._change(site, SiteChanges(promoted, begun=begun, ended=plan.end), now)
-        site.allocation.articles = _share(site, monitored, len(plan.begin) - len(plan.end))
+        most = int(site.terms.requests_per_day)
+        changes = chosen_articles(candidates, monitored, most, now)
+        self._change(site, changes, now)
+        more = len(changes.begun) - len(changes.ended)
+        site.allocation.articles = _share(site, monitored, more)
 
 
 def _recent_seconds(site: WatchedSite) -> float:

@@ -13,8 +13,8 @@ from incremental.base.attempts import Bug, attempt
 from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
 from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
-from incremental.schedule.budget import not_ahead
 from incremental.schedule.price import PricePolicy
+from incremental.schedule.state import not_ahead
 from incremental.settings import Settings
 from store import Store
 from store.crawl.quarantine import QuarantineKind

@@ -8,12 +8,21 @@ articles that are published and left alone in two ways: the site's pages have li
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from incremental.base.scope import page_number
+from incremental.base.texts import hub_why
 from incremental.decide.url_dates import date_in_url
 from incremental.schedule.state import HubState
-from store.values import ArticleCandidate, HubRow, MonitoredArticle
+from store.enums import HubKind, HubRole
+from store.values import (
+    ARTICLE,
+    ArticleCandidate,
+    HubRow,
+    HubUpdate,
+    MonitoredArticle,
+    NewHub,
+    SiteChanges,
+)
 
 MAX_MONITORED = 48
 # An article that only one list has shown for weeks is mostly an old post on a slow list.
@@ -26,19 +35,12 @@ _LEAST_CHANGED = 0.02
 _LATELY = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class MonitoringPlan:
-    """What changes in the monitored articles of a site, as page ids."""
-
-    begin: tuple[int, ...] = ()
-    end: tuple[int, ...] = ()
-    promote: tuple[int, ...] = ()
-    """Articles that have become hubs."""
-
-
-def monitoring_plan(
-    candidates: Sequence[ArticleCandidate], monitored: Sequence[MonitoredArticle], room: int
-) -> MonitoringPlan:
+def chosen_articles(
+    candidates: Sequence[ArticleCandidate],
+    monitored: Sequence[MonitoredArticle],
+    room: int,
+    now: float,
+) -> SiteChanges:
     """Choose at most *room* of *candidates* (articles that hubs have shown for weeks) to monitor."""
     promote = tuple(one.page_id for one in monitored if one.productive_visits >= HUB_AFTER)
     shown = {one.page_id for one in candidates}
@@ -54,7 +56,11 @@ def monitoring_plan(
     # Articles that people maintain are linked mostly from a menu, so those on the seed come first.
     likely.sort(key=lambda one: (not one.on_seed, -one.hubs, one.page_id))
     begin = tuple(one.page_id for one in likely[: max(min(room, MAX_MONITORED) - kept, 0)])
-    return MonitoringPlan(begin, end, promote)
+    is_hub = HubUpdate(role=HubRole.LIST, why=hub_why("became_hub"))
+    article = NewHub(HubKind.HTML, ARTICLE, 0.0, hub_why("may_gain"), now)
+    return SiteChanges(
+        dict.fromkeys(promote, is_hub), begun=dict.fromkeys(begin, article), ended=end
+    )
 
 
 def _is_kept_up(one: ArticleCandidate) -> bool:

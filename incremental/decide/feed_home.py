@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import hub_why
-from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
+from incremental.base.urls import canonical_key, domain_and_port, host_of, normalize
 from incremental.parse import Link, Page, PageKind
 from store.enums import HubKind, HubRole
 from store.values import HubRow, NewHub, SeenLink, SiteRow
@@ -48,7 +48,7 @@ class FeedSite:
 def lies_well(links: Sequence[Link], scope: Scope) -> bool:
     """Whether most entries are inside *scope* by any of their URLs; a counting service's never is."""
     inside = sum(
-        any(scope.verdict(url).inside and not _is_counting(url) for url in _addresses(link))
+        any(scope.holds(url) and not _counts(host_of(url)) for url in _addresses(link))
         for link in links
     )
     return inside >= MOST * len(links)
@@ -58,14 +58,15 @@ def feed_site(page: Page, feed_url: str) -> FeedSite:
     """Return the site of a feed, which has at least one entry."""
     own = normalize(page.home_url or "")
     entries = [urls for link in page.links if (urls := _addresses(link))]
-    if own is not None and _share(entries, _site_key(own)) >= MOST:
-        return _around(entries, own, _site_key(own))
-    first = Counter(_site_key(urls[0]) for urls in entries)
+    if own is not None and _share(entries, domain_and_port(own)) >= MOST:
+        return _around(entries, own, domain_and_port(own))
+    first = Counter(domain_and_port(urls[0]) for urls in entries)
     top, count = first.most_common(1)[0] if first else ("", 0)
     if not top or count < MOST * len(entries):
         return FeedSite(None)
-    counts_clicks = top == _site_key(feed_url) or any(map(_is_counting, _of_key(entries, top)))
-    if counts_clicks and own is not None and _site_key(own) != _site_key(feed_url):
+    here = domain_and_port(feed_url)
+    counts_clicks = top == here or any(_counts(host_of(url)) for url in _of_key(entries, top))
+    if counts_clicks and own is not None and domain_and_port(own) != here:
         return FeedSite(own)
     return _around(entries, own, top)
 
@@ -73,9 +74,7 @@ def feed_site(page: Page, feed_url: str) -> FeedSite:
 def leading_hosts(links: Sequence[Link], scope: Scope) -> frozenset[str]:
     """Return hosts outside *scope* that may only redirect: counting services, the host of most entries."""
     found = [host_of(urls[0]) for link in links if (urls := _addresses(link))]
-    outside = {
-        host_of(u) for link in links for u in _addresses(link) if not scope.verdict(u).inside
-    }
+    outside = {host_of(u) for link in links for u in _addresses(link) if not scope.holds(u)}
     common = {host for host, count in Counter(found).items() if count >= MOST * len(links)}
     return frozenset(host for host in outside if host in common or _counts(host))
 
@@ -84,17 +83,12 @@ def _addresses(link: Link) -> list[str]:
     return [url for address in (link.url, *link.others) if (url := normalize(address)) is not None]
 
 
-def _site_key(url: str) -> str:
-    """Return what the URLs of one site share: registered domain and port."""
-    return f"{registered_domain(host_of(url))}:{urlsplit(url).port or ''}"
-
-
 def _of_key(entries: Sequence[Sequence[str]], key: str) -> list[str]:
-    return [url for urls in entries for url in urls if _site_key(url) == key]
+    return [url for urls in entries for url in urls if domain_and_port(url) == key]
 
 
 def _share(entries: Sequence[Sequence[str]], key: str) -> float:
-    having = sum(any(_site_key(url) == key for url in urls) for urls in entries)
+    having = sum(any(domain_and_port(url) == key for url in urls) for urls in entries)
     return having / len(entries) if entries else 0.0
 
 
@@ -111,10 +105,6 @@ def _around(entries: Sequence[Sequence[str]], own: str | None, key: str) -> Feed
     return FeedSite(f"{parts.scheme}://{parts.netloc}/", whole_domain=wide)
 
 
-def _is_counting(url: str) -> bool:
-    return _counts(host_of(url))
-
-
 def _counts(host: str) -> bool:
     return any(host == name or host.endswith(f".{name}") for name in COUNTING_HOSTS)
 
@@ -126,7 +116,7 @@ def is_given_feed(hub: HubRow | NewHub) -> bool:
 
 def is_planet(hub: HubRow, scope: Scope) -> bool:
     """Whether a seed is a feed of many sites, so that pages near it belong to none of them."""
-    return hub.canonical_key in scope.open_feeds and scope.verdict(hub.url).inside
+    return hub.canonical_key in scope.open_feeds and scope.holds(hub.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +164,7 @@ def changed_rules(rules: str, **changes: object) -> str:
 
 def _own_page(home: str | None, hub: HubRow, scope: Scope, now: float) -> SeenLink | None:
     """Return the home page that a feed named."""
-    if home is None or not scope.verdict(home).inside:
+    if home is None or not scope.holds(home):
         return None
     # Not a seed: nobody gave it, so it is dropped if it does not exist.
     new = NewHub(HubKind.HTML, HubRole.HOME, 1.0, hub_why("feed_site", feed=hub.url), now)

@@ -12,14 +12,13 @@ from incremental.base.scope import Scope
 from incremental.base.times import DAY
 from incremental.decide.editions import untranslated
 from incremental.decide.feed_home import LearnedSite
-from incremental.decide.hubs import HubCounts, HubLimits
 from incremental.decide.links import top_folder
 from incremental.decide.not_news import Withheld
 from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts, folder_of_page
 from incremental.decide.url_dates import UrlDates
 from incremental.fetch.status import ENDED
 from incremental.parse import Page
-from incremental.schedule.refreshing import RefreshTerms
+from incremental.settings.sections import HubSettings
 from incremental.visit.visit import Outcome
 from store.enums import HubRole, PageState
 from store.rules import COLUMNS
@@ -100,8 +99,9 @@ class HubView:
     """Hub probability of the unknown ones by the classifier, by canonical key."""
     labels: Mapping[str, str]
     """Users' labels of the unknown ones, by canonical key."""
-    counts: HubCounts
-    limits: HubLimits
+    counts: Mapping[str, int]
+    """How many hubs the site has, by URL template."""
+    limits: HubSettings
     awaited: bool
     """The hub is announced if it turns out to be an article: it appeared after its site's baseline."""
     by_article: bool
@@ -257,8 +257,8 @@ class ArticleFacts(HubFacts):
 
     page: Page
     section: SectionFacts
-    terms: RefreshTerms | None
-    """When announced pages are refreshed; None = never."""
+    refreshes: bool
+    """Announced pages are refreshed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ def sitemap_hubs(facts: RobotsFacts) -> tuple[SeenLink, ...]:
     inside = (
         without_path_alias(url, facts.path_aliases)
         for address in facts.sitemaps
-        if (url := normalize(address)) is not None and facts.scope.verdict(url).inside
+        if (url := normalize(address)) is not None and facts.scope.holds(url)
     )
     hub = NewHub(HubKind.SITEMAP, HubRole.SITEMAP, 1.0, hub_why("robots_named"), facts.now)
     return tuple(SeenLink(canonical_key(url), url, hub=hub) for url in inside)
@@ -181,14 +181,7 @@ def same(outcome: Outcome, facts: HubFacts, record: VisitRecord | None = None) -
     """Decide on a hub that shows the same as before; *record*: what else it says."""
     hub, now = facts.hub, facts.now
     record = record or base_record(outcome, now)
-    fields = HubUpdate(
-        visited_at=now,
-        visits=hub.visits + 1,
-        unproductive_visits=hub.unproductive_visits + 1,
-        failures=0,
-        last_status=outcome.response.status.value,
-    )
-    fields |= _validators(outcome) | _way(outcome, facts, links=hub.shown_links, came=0)
+    fields = _read(outcome, facts, links=hub.shown_links, came=0)
     if _is_back(hub):
         fields["state"] = HubStatus.ACTIVE
         state = PageUpdate(state=state_if_there(of_event=facts.of_event))
@@ -231,7 +224,7 @@ def article(outcome: Outcome, facts: ArticleFacts) -> Decision:
         more_pages=section.unknown,
         verify_again=section.read_again,
         text=outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
+        next_refresh=first_refresh(outcome, now) if announced and facts.refreshes else None,
     )
     visit = _visit(outcome, facts)
     return Decision(
@@ -369,31 +362,32 @@ def _site_fields(facts: SameLinksFacts, *, migrated: bool = False) -> SiteUpdate
 
 
 def _hub_fields(outcome: Outcome, facts: ListFacts, *, came: int) -> HubUpdate:
-    hub, now = facts.hub, facts.now
-    fields = HubUpdate(
+    hub = facts.hub
+    return _read(outcome, facts, links=len(facts.found), came=came) | HubUpdate(
         kind=hub.kind,
         state=HubStatus.ACTIVE,
-        visited_at=now,
-        baseline_at=hub.baseline_at or now,
-        visits=hub.visits + 1,
-        failures=0,
+        baseline_at=hub.baseline_at or facts.now,
         new_pages=hub.new_pages + came,
-        unproductive_visits=0 if came else hub.unproductive_visits + 1,
         shown_links=len(facts.found),
         links_md5=links_digest(facts.found),
-        last_status=outcome.response.status.value,
         next_url=facts.page.next_url,
     )
-    return fields | _validators(outcome) | _way(outcome, facts, links=len(facts.found), came=came)
 
 
-def _way(outcome: Outcome, facts: HubFacts, *, links: int, came: int) -> HubUpdate:
-    """Return how the hub is read from now on."""
-    if outcome.way is None:
-        return HubUpdate()
-    before = read_way(facts.hub.way)
-    way = next_way(outcome.way, before, links=links, came=came, now=facts.now)
-    return HubUpdate(way=way.to_text())
+def _read(outcome: Outcome, facts: HubFacts, *, links: int, came: int) -> HubUpdate:
+    """Return what becomes of a hub that was read: it shows *links*, of which *came* are new."""
+    hub, now = facts.hub, facts.now
+    fields = HubUpdate(
+        visited_at=now,
+        visits=hub.visits + 1,
+        unproductive_visits=0 if came else hub.unproductive_visits + 1,
+        failures=0,
+        last_status=outcome.response.status.value,
+    )
+    if outcome.way is not None:
+        way = next_way(outcome.way, read_way(hub.way), links=links, came=came, now=now)
+        fields["way"] = way.to_text()
+    return fields | _validators(outcome)
 
 
 def _validators(outcome: Outcome) -> HubUpdate:
@@ -466,7 +460,7 @@ def _named(facts: SameLinksFacts, room: int, *probes: SeenLink) -> tuple[SeenLin
         link
         for link in (*_neighbours(facts), *probes)
         if moved
-        or facts.scope.verdict(link.url).inside
+        or facts.scope.holds(link.url)
         or (link.hub is not None and is_given_feed(link.hub))
     ]
     # Some pages name endless feeds.

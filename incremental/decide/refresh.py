@@ -26,7 +26,6 @@ from incremental.parse.history.textdiff import changed_lines, diff, whole
 from incremental.schedule.refreshing import (
     RETRY_SECONDS,
     Counted,
-    RefreshTerms,
     WatchTerms,
     counted,
     interval_seconds,
@@ -85,7 +84,8 @@ class RefreshFacts:
     """When it last changed; None = never."""
     elsewhere: Elsewhere | None
     """None = it names no other address."""
-    terms: RefreshTerms | WatchTerms
+    watch: WatchTerms | None
+    """None = it is refreshed by its age."""
     gained: Sequence[SeenLink]
     """Pages that it links to since its body was last kept."""
     known: Mapping[str, KnownPage]
@@ -204,7 +204,7 @@ def _next_refresh(
     read, headers = outcome.body_md5 is not None, outcome.response.headers
     return NextRefresh(
         due_at=_due_at(facts, seen, change, answered=answered),
-        watched=isinstance(facts.terms, WatchTerms),
+        watched=facts.watch is not None,
         checks=row.checks + 1,
         checked_at=now,
         status=outcome.response.status.value,
@@ -220,21 +220,21 @@ def _due_at(
     facts: RefreshFacts, seen: Counted, change: PageChange | None, *, answered: bool
 ) -> float | None:
     now = facts.now
-    if isinstance(facts.terms, WatchTerms):
-        wait = interval_seconds(seen, facts.terms)
+    if facts.watch is not None:
+        wait = interval_seconds(seen, facts.watch)
         return now + (wait if answered else max(wait, RETRY_SECONDS))
     changed = change is not None and change.kind is not ChangeKind.GONE
     same_since = now if changed else max(facts.row.found_at or 0.0, facts.changed_at or 0.0)
-    return next_refresh_at(same_since, now, facts.terms)
+    return next_refresh_at(same_since, now)
 
 
-def first_refresh(outcome: Outcome, now: float, terms: RefreshTerms | None) -> NextRefresh | None:
-    """Return the first refresh of a page that has just been announced; None = it was not read, or never."""
-    if terms is None or outcome.read is None:
+def first_refresh(outcome: Outcome, now: float) -> NextRefresh | None:
+    """Return the first refresh of a page that has just been announced; None = it was not read."""
+    if outcome.read is None:
         return None
     headers = outcome.response.headers
     return NextRefresh(
-        due_at=next_refresh_at(now, now, terms),
+        due_at=next_refresh_at(now, now),
         etag=headers.get("etag"),
         last_modified=headers.get("last-modified"),
     )

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
-from classifier.hub import LinkEvidence
 from classifier.hub.context import SiteIndex
 from incremental.decide.address_forms import form_of, place_of
 from incremental.decide.url_dates import UrlDates
@@ -75,10 +74,6 @@ class SiteContext:
     def missing_like(self, url: str) -> int:
         """Return how many pages of its place in a row were not there."""
         return self.missing.get(place_of(url), 0)
-
-    def add_to(self, link: LinkEvidence) -> LinkEvidence:
-        """Return the link with its site context, for the classifier."""
-        return self.index.add_context(link)
 
     def corrected(self, url: str, probability: float) -> float:
         """Return the hub probability, corrected by the verdicts on pages of this form."""

@@ -55,21 +55,16 @@ def replanned(
 ) -> SiteChanges:
     """Bring visits forward after the price has fallen."""
     # A hub's due time is computed again only when the old one comes, however far the price has fallen.
-    planned = {
-        hub.page_id: (hub, due_at(hub))
+    planned = (
+        (hub, due_at(hub))
         for hub in hubs
         if hub.visited_at is not None
         and hub.state != HubStatus.DROPPED
         and hub.role not in (HubRole.PAGE, ARTICLE)
         and not is_covered(hub)
-    }
-    return SiteChanges(
-        {
-            page_id: HubUpdate(due_at=at)
-            for page_id, (hub, at) in planned.items()
-            if at < hub.due_at - REPLAN_TOLERANCE_SECONDS
-        }
     )
+    sooner = ((hub, at) for hub, at in planned if at < hub.due_at - REPLAN_TOLERANCE_SECONDS)
+    return SiteChanges({hub.page_id: HubUpdate(due_at=at) for hub, at in sooner})
 
 
 def owed(

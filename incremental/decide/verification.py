@@ -26,7 +26,6 @@ from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.parse.dates import parse_date
 from incremental.schedule.allocation import MissingPages
-from incremental.schedule.refreshing import RefreshTerms
 from incremental.visit.visit import Outcome
 from store.enums import ChangeKind, HubKind, PageState
 from store.rules import Fate, Rule, is_withheld
@@ -89,8 +88,8 @@ class VerifiedFacts:
     row: VerificationRow
     of_event: bool
     """It was announced with a backfill event."""
-    terms: RefreshTerms | None
-    """When announced pages are refreshed; None = never."""
+    refreshes: bool
+    """Announced pages are refreshed."""
     elsewhere: Elsewhere | None
     """None = it names no other address."""
     onward: Onward | None
@@ -126,15 +125,14 @@ def decide_verification(outcome: Outcome, facts: VerifiedFacts) -> Decision:
     waited = row.state in (PageState.PENDING, PageState.MISSING)
     missing = missing_by(outcome)
     if missing is not None:
-        again_at = _again_at(row, now, facts) if waited else None
-        return Decision(_not_there(base, row, *missing, again_at, waited=waited))
+        return Decision(_not_there(base, facts, *missing, waited=waited))
     if (
         row.state == PageState.MISSING
         and page is None
         and outcome.response.status not in UNREADABLE
     ):
         # A failing server or a redirect elsewhere says nothing about a page that was missing before.
-        again_at = _again_at(row, now, facts)
+        again_at = _again_at(facts)
         fields = PageUpdate(verify_due_at=again_at or now + facts.missing.longest)
         fields |= {"verified_at": now, "rule": Rule.NOT_THERE_YET}
         return Decision(replace(base, page_fields=fields))
@@ -170,11 +168,12 @@ def _led_on(base: VisitRecord, row: VerificationRow, to: Onward) -> VisitRecord:
     )
 
 
-def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float | None:
+def _again_at(facts: VerifiedFacts) -> float | None:
     """Return when to verify again a linked page that does not exist; None = give up.
 
     The more pages of its place in a row were not there, and the more of its site are missing, the longer.
     """
+    row, now = facts.row, facts.now
     age = max(now - row.first_seen_at, 0.0)
     if age > GIVE_UP_SECONDS or facts.missing_like >= NEVER_THERE - 1:
         return None
@@ -185,15 +184,10 @@ def _again_at(row: VerificationRow, now: float, facts: VerifiedFacts) -> float |
     return now + (1 + facts.missing_like) * max(wait, HOUR)
 
 
-def _not_there(  # noqa: PLR0913 - what was found, and when to look again
-    base: VisitRecord,
-    row: VerificationRow,
-    rule: Rule,
-    detail: str,
-    again_at: float | None,
-    *,
-    waited: bool,
+def _not_there(
+    base: VisitRecord, facts: VerifiedFacts, rule: Rule, detail: str, *, waited: bool
 ) -> VisitRecord:
+    row, again_at = facts.row, _again_at(facts) if waited else None
     fields = PageUpdate(verify_due_at=None, verified_at=base.at)
     # That an announced page went away later is a change; why it was announced stays.
     if row.announced_at is None:
@@ -248,6 +242,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         )
         return Decision(record, keep_body=keep)
     announced = row.announced_at is not None or news.fate is Fate.ANNOUNCE
+    refreshes = announced and facts.refreshes
     # An announced page that is fetched once more and is empty by now keeps its text.
     is_kept = row.announced_at is not None and not (outcome.read and outcome.read.text)
     alias = facts.elsewhere.alias(row.anchor) if facts.elsewhere is not None else None
@@ -261,7 +256,7 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
         more_pages=(*((alias,) if alias else ()), *section.unknown, *_monitored(section, row, now)),
         verify_again=section.read_again,
         text=None if is_kept else outcome.read,
-        next_refresh=first_refresh(outcome, now, facts.terms) if announced else None,
+        next_refresh=first_refresh(outcome, now) if refreshes else None,
     )
     return Decision(record, keep_body=keep, judge_topics=page is not None)
 

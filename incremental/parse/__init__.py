@@ -4,7 +4,7 @@
 
     body ─ gunzip ─ sniff ─┬─ html      lxml events -> links, head, text
                            ├─ feeds     feedparser; JSON Feed by ourselves
-                           ├─ sitemaps  lxml events; plain lists of URLs
+                           ├─ sitemaps  lxml events
                            └─ nothing   OTHER, with the reason
 
 Pure functions of their arguments: no network, no clock, no file.

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from incremental.base.urls import host_of, registered_domain
-from incremental.parse.embedded import read_json, states
+from incremental.base.urls import domain_and_port
+from incremental.parse.embedded import states
 from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import MIN_ITEMS, find_lists, links_of
 from incremental.parse.page import Link
 from incremental.parse.references import Resolver
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts, read_scripts
 from incremental.parse.shell import ShellSign, shell_sign
+from incremental.parse.text import read_json
 
 _MOST_FOUND = 50
 _MOST_FOLDERS = 6
@@ -62,7 +63,7 @@ _ROUTE = re.compile(
 
 def data_addresses(texts: Sequence[str], base_url: str, most: int) -> list[str]:
     """Return addresses of the page's own site that its scripts seem to ask for data, likeliest first."""
-    resolver, own = Resolver(base_url), _site(base_url)
+    resolver, own = Resolver(base_url), domain_and_port(base_url)
     found: dict[str, int] = {}
     for text in texts:
         cut = text[:MOST_SCRIPT_CHARS]
@@ -71,7 +72,7 @@ def data_addresses(texts: Sequence[str], base_url: str, most: int) -> list[str]:
                 reference = next(filter(None, match.groups()), "")
                 rank = _rank(reference)
                 target = resolver.resolve(reference) if rank else None
-                if target is None or target == base_url or _site(target) != own:
+                if target is None or target == base_url or domain_and_port(target) != own:
                     continue
                 found[target] = max(found.get(target, 0), rank + worth)
                 if len(found) >= _MOST_FOUND:
@@ -91,9 +92,9 @@ def _rank(reference: str) -> int:
 
 def script_files(scripts: Scripts, base_url: str, most: int) -> list[str]:
     """Return the page's own script files, those of the site itself before those of libraries."""
-    resolver, own = Resolver(base_url), _site(base_url)
+    resolver, own = Resolver(base_url), domain_and_port(base_url)
     targets = dict.fromkeys(filter(None, map(resolver.resolve, scripts.files)))
-    near = [target for target in targets if _site(target) == own]
+    near = [target for target in targets if domain_and_port(target) == own]
     return sorted(near, key=lambda one: bool(_FRAMEWORK.search(one)))[:most]
 
 
@@ -103,10 +104,6 @@ def routes(texts: Sequence[str]) -> list[str]:
     return list(
         dict.fromkeys(one for one in found if "api" not in one and one.count("/") <= _MOST_FOLDERS)
     )
-
-
-def _site(url: str) -> str:
-    return registered_domain(host_of(url)) + f":{urlsplit(url).port or ''}"
 
 
 def folder_for(page_url: str, folders: Sequence[str]) -> str:
@@ -155,19 +152,17 @@ def behind_page(
     if sign is None:
         return None
     folders = (*folders, *routes(scripts.code))
-    found = Behind(
-        sign,
+    lists = (
+        _listed(value, url, folders, known if known and known.name == name else None, name)
+        for name, value in states(scripts)
+    )
+    return replace(
+        next(filter(None, lists), Behind()),
+        sign=sign,
         addresses=tuple(data_addresses(scripts.code, url, MOST_ADDRESSES)),
         files=tuple(script_files(scripts, url, MOST_FILES)),
-        folders=tuple(folders),
+        folders=folders,
     )
-    for name, value in states(scripts):
-        same = known is not None and known.name == name
-        listed = _listed(value, url, folders, known if same else None, name)
-        if listed is not None:
-            listing, links, by_slug = listed.listing, listed.links, listed.by_slug
-            return replace(found, listing=listing, links=links, by_slug=by_slug)
-    return found
 
 
 def behind_json(

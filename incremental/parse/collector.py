@@ -8,20 +8,14 @@
                                            └─ prose   -> main text, when wanted  (prose)
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Self
 
 from incremental.parse.blocks import BLOCK_TAGS, Block, RawLink
 from incremental.parse.head import HEAD_TAGS, Head
-from incremental.parse.limits import LimitReachedError
+from incremental.parse.limits import LimitReachedError, ParseLimits
+from incremental.parse.prose import Prose
 from incremental.parse.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incremental.parse.limits import ParseLimits
-    from incremental.parse.prose import Prose
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SILENT = frozenset({"script", "style"})
@@ -126,7 +120,7 @@ class Collector:
         if self.prose is not None:
             self.prose.add_text(text)
 
-    def close(self) -> Collector:
+    def close(self) -> Self:
         """Close open elements and return self."""
         self._end_link()
         while len(self._blocks) > 1:

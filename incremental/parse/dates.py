@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from email.utils import parsedate_to_datetime
 from zoneinfo import ZoneInfo
 
@@ -11,11 +11,10 @@ _HALF_DAY = re.compile(
     re.IGNORECASE,
 )
 # Only after a time; lower-case words ("Uhr", "h") are no zones.
-_NAME = re.compile(
-    r"(?<=:\d\d)(?P<fraction>[.,]\d+)?\s*\(?(?P<name>[A-Z][A-Za-z]*/[A-Za-z_/+-]+|[A-Z]{2,5})\)?\s*$"
+_ZONE_NAME = re.compile(
+    r"(?<=:\d\d)(?<![+-]\d\d:\d\d)(?:[.,]\d+)?\s*"
+    r"\(?([A-Z][A-Za-z_]*/[A-Za-z_/+-]+|[A-Z]{2,5})\)?\s*$"
 )
-_PLACE = re.compile(r"(?<=:\d\d)\s*\(?([A-Z][A-Za-z_]+/[A-Za-z_/+-]+)\)?\s*$")
-_UNIVERSAL = frozenset({"UTC", "GMT", "UT", "WET"})
 # Mail (RFC 822) defines North American names; hand-written feeds use others. CST and EST are American as
 # in RFC 822; BST is British as in feeds. Ambiguous names (IST is India, Ireland and Israel) are missing.
 _MINUTES = {
@@ -31,6 +30,7 @@ _MINUTES = {
         -210: "NST",
         -180: "ADT BRT ART",
         -150: "NDT",
+        0: "UTC GMT UT WET",
         60: "CET MEZ MET WEST BST WAT",
         120: "CEST MESZ MEST EET SAST CAT",
         180: "EEST MSK EAT TRT",
@@ -50,37 +50,28 @@ _MINUTES = {
 }
 
 
-def in_24_hours(text: str) -> str:
+def _in_24_hours(text: str) -> str:
     """Rewrite ``10:20 PM`` as ``22:20``."""
-    return _HALF_DAY.sub(_in_24_hours, text) if ":" in text else text
+
+    def rewritten(found: re.Match[str]) -> str:
+        hour = int(found["hour"]) % 12 + (12 if found["half"] in "pP" else 0)
+        return f"{hour:02}{found['rest']}"
+
+    return _HALF_DAY.sub(rewritten, text) if ":" in text else text
 
 
-def _in_24_hours(found: re.Match[str]) -> str:
-    hour = int(found["hour"]) % 12 + (12 if found["half"] in "pP" else 0)
-    return f"{hour:02}{found['rest']}"
-
-
-def without_place(text: str) -> tuple[str, ZoneInfo | None]:
-    """Take ``Europe/Brussels`` from the end; one that this machine does not know stays there."""
-    found = _PLACE.search(text)
-    try:
-        return (text[: found.start()], ZoneInfo(found[1])) if found else (text, None)
-    except (OSError, ValueError, KeyError):
-        return text, None
-
-
-def with_offset(text: str) -> str | None:
-    """Replace a zone name after the time by its offset; None if the name is unknown or ambiguous."""
-    found = _NAME.search(text)
+def _without_zone(text: str) -> tuple[str, tzinfo] | None:
+    """Take ``CET`` or ``Europe/Brussels`` from the end; None if the name is unknown or ambiguous."""
+    found = _ZONE_NAME.search(text)
+    # UTC where no zone is given: pages seldom give one, and a wrong guess is no better.
     if found is None:
-        return text
-    name = found["name"]
-    minutes = 0 if name in _UNIVERSAL else _MINUTES.get(name)
-    if minutes is None:
+        return text, UTC
+    name = found[1]
+    try:
+        zone = ZoneInfo(name) if "/" in name else timezone(timedelta(minutes=_MINUTES[name]))
+    except (OSError, ValueError, KeyError):
         return None
-    hours, rest = divmod(abs(minutes), 60)
-    sign = "-" if minutes < 0 else "+"
-    return f"{text[: found.start()]}{found['fraction'] or ''} {sign}{hours:02}{rest:02}"
+    return text[: found.start()], zone
 
 
 # The proposal of the web: earlier dates are default values (0001-01-01, 1970-01-01).
@@ -167,14 +158,13 @@ def parse_date(
     unknown or ambiguous zone and outside :data:`EARLIEST` to :data:`LATEST`. *day_first* decides
     ``05-11-2026`` (None = ambiguous); with *needs_day* a mere month or year is None.
     """
-    # UTC where no zone is given: pages seldom give one, and a wrong guess is no better.
-    text, place = without_place(in_24_hours(text.strip()[:_MAX_CHARS]))
-    readable = with_offset(text)
-    if readable is None:
+    parted = _without_zone(_in_24_hours(text.strip()[:_MAX_CHARS]))
+    if parted is None:
         return None
+    readable, zone = parted
     moment = _read(readable, day_first=day_first, needs_day=needs_day)
-    if place is not None and moment is not None:
-        moment = datetime.fromtimestamp(moment, UTC).replace(tzinfo=place).timestamp()
+    if zone is not UTC and moment is not None:
+        moment = datetime.fromtimestamp(moment, UTC).replace(tzinfo=zone).timestamp()
     return moment if moment is not None and EARLIEST <= moment < LATEST else None
 
 

@@ -11,11 +11,11 @@
     windows-1252     always decodes; if declared, only East Asian charsets override it
 """
 
-import codecs
 import re
+from contextlib import suppress
 
 import webencodings
-from w3lib.encoding import read_bom
+from w3lib.encoding import read_bom, resolve_encoding
 
 _SAMPLE_BYTES = 32 * 1024
 _HEAD_BYTES = 8 * 1024
@@ -35,24 +35,14 @@ _SINGLE_BYTE = frozenset(
     | {f"iso8859-{part}" for part in (*range(2, 12), 13, 14, 15, 16)}
     | {"koi8-r", "koi8-u", "kz1048", "mac-roman", "mac-cyrillic"}
 )
-# Declared -> meant: browsers read the larger set (WHATWG Encoding Standard).
+# Detected -> meant, beyond what w3lib knows: browsers read the larger set (WHATWG Encoding Standard).
 _MEANT = {
-    "ascii": _FALLBACK,
-    "iso8859-1": _FALLBACK,
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
     "cp950": "big5hkscs",
-    "shift_jis": "cp932",
     "shift_jis_2004": "cp932",
     "shift_jisx0213": "cp932",
     "euc_jis_2004": "euc_jp",
     "euc_jisx0213": "euc_jp",
-    "euc_kr": "cp949",
     "johab": "cp949",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
     "utf-8-sig": "utf-8",
 }
 _HEADER_LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([^\s;,\"']+)", re.IGNORECASE)
@@ -80,8 +70,8 @@ def _decode(body: bytes, content_type: str) -> tuple[str, str]:
         charset = _known(marked) or "utf-8"
         return body[len(mark) :].decode(charset, "replace"), charset
     if not _ESCAPED.search(body, 0, _SAMPLE_BYTES) and b"\0" not in body[:_HEAD_BYTES]:
-        text = _strict(body, "utf-8")
-        if text is not None:
+        with suppress(UnicodeDecodeError):
+            text = body.decode("utf-8")
             # ASCII is the same in all, and then the charset of its addresses is the declared one.
             return text, _declared(body, content_type)[0] if body.isascii() else "utf-8"
     declared = _declared(body, content_type)
@@ -90,13 +80,6 @@ def _decode(body: bytes, content_type: str) -> tuple[str, str]:
     if charset not in declared and _FALLBACK in declared and charset not in _MULTIBYTE:
         charset = _FALLBACK
     return body.decode(charset, "replace"), charset
-
-
-def _strict(body: bytes, charset: str) -> str | None:
-    try:
-        return body.decode(charset)
-    except UnicodeDecodeError:
-        return None
 
 
 def _declared(body: bytes, content_type: str) -> list[str]:
@@ -149,13 +132,12 @@ def _has_pairs(sample: bytes) -> bool:
 
 def _known(label: str | None) -> str | None:
     """Return our name for a charset, None for codecs that are none, such as Python's ``punycode``."""
-    if not label or not label.isascii():
+    if not label or not label.isascii() or not label.isprintable():
         return None
-    try:
-        found = codecs.lookup(label).name
-    except (LookupError, ValueError):
+    found = resolve_encoding(label)
+    if found is None:
         # Python lacks a third of the labels that browsers accept (iso-8859-8-i, koi8, x-sjis).
         encoding = webencodings.lookup(label)
-        found = encoding.codec_info.name if encoding else ""
-    found = _MEANT.get(found, found)
+        found = resolve_encoding(encoding.codec_info.name) if encoding else None
+    found = _MEANT.get(found or "", found)
     return found if found in _MULTIBYTE | _WIDE | _SINGLE_BYTE else None

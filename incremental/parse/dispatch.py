@@ -1,21 +1,16 @@
 """Chooses the parser of a body; the entry point of this package."""
 
-from __future__ import annotations
-
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from incremental.parse.decoding import decode_body
 from incremental.parse.feeds import parse_feed, parse_json_feed
 from incremental.parse.html import parse_html
 from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Page, PageKind
-from incremental.parse.sitemaps import parse_sitemap, parse_url_list
+from incremental.parse.sitemaps import parse_sitemap
 from incremental.parse.sniff import Form, sniff
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 65_536
@@ -68,7 +63,6 @@ _PROBLEMS = {
 _TEXT_READERS = {
     Form.XML_FEED: parse_feed,
     Form.JSON_FEED: parse_json_feed,
-    Form.URL_LIST: parse_url_list,
 }
 _FEED_WORDS = ("rss", "atom", "rdf", "feed")
 _DEFAULTS = ParseLimits()

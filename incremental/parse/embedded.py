@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from incremental.parse.scripts import MOST_SCRIPT_CHARS, Scripts
+from incremental.parse.text import read_json
 
 MOST_STATES = 20
 _MOST_PARTS = 200_000
@@ -119,15 +120,3 @@ def _unescaped(string: str) -> str:
     except ValueError:
         return ""
     return value if isinstance(value, str) else ""
-
-
-def read_json(text: str) -> Any:  # noqa: ANN401 - a value of JSON
-    """Return the value of a JSON text; None if it is none."""
-    cleaned = text.strip().removeprefix("\ufeff").removeprefix("<!--").removesuffix("-->").strip()
-    # Guards against inclusion as a script (Angular, Google), and JSONP.
-    cleaned = re.sub(r"^\)\]\}',?\s*", "", cleaned)
-    wrapped = re.fullmatch(r"[\w$.]{1,80}\((.*)\)\s*;?", cleaned, re.DOTALL)
-    try:
-        return json.loads(wrapped[1] if wrapped else cleaned, strict=False)
-    except (ValueError, RecursionError):
-        return None

@@ -1,24 +1,18 @@
 """RSS, Atom and RDF feeds, on feedparser; and feeds in JSON."""
 
-from __future__ import annotations
-
 import io
-import json
 import re
 import sys
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incremental.parse.ampersands import escaped
 from incremental.parse.dates import is_day_first, parse_date
+from incremental.parse.limits import ParseLimits
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
-from incremental.parse.text import fold, language_code, plain, storable, string
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from incremental.parse.limits import ParseLimits
+from incremental.parse.text import fold, language_code, plain, read_json, storable, string
 
 _MAX_TITLE_CHARS = 500
 _MAX_SUMMARY_CHARS = 300
@@ -26,10 +20,7 @@ _MAX_SUMMARY_CHARS = 300
 
 def parse_json_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
     """Parse the items as links; JSON that is not a feed becomes OTHER with a reason."""
-    try:
-        feed = json.loads(text.lstrip("\ufeff"), strict=False)
-    except (ValueError, RecursionError) as error:
-        return Page(url=url, kind=PageKind.OTHER, problem=f"broken JSON: {error}"[:200])
+    feed = read_json(text)
     if not isinstance(feed, dict) or not isinstance(feed.get("items"), list):
         return Page(url=url, kind=PageKind.OTHER, problem="JSON, but no JSON Feed")
     resolver = Resolver(url, max_chars=limits.max_url_chars)
@@ -82,7 +73,8 @@ def parse_feed(text: str, url: str, *, limits: ParseLimits) -> Page:
 
     An entry without a link yields its first enclosure.
     """
-    parsed, truncated = _read_feed(text, url, limits)
+    cut, truncated = _cut(text, limits)
+    parsed = _parsed(_digestible(escaped(cut)), url)
     if parsed is None:
         return Page(
             url=url, kind=PageKind.FEED, truncated=truncated, problem="unreadable as a feed"
@@ -199,13 +191,8 @@ _SURROGATES = (0xD800, 0xDFFF)
 _ENTRY_END = re.compile(r"</(?:\w+:)?(?:item|entry)\s*>", re.IGNORECASE)
 
 
-def _read_feed(text: str, url: str, limits: ParseLimits) -> tuple[Any, bool]:
-    """Return feedparser's result (None = unreadable), and whether a limit cut the feed."""
-    cut, truncated = _cut(text, limits)
-    return _parsed(_digestible(escaped(cut)), url), truncated
-
-
 def _parsed(text: str, url: str) -> Any:  # noqa: ANN401 - feedparser has no types
+    """Return feedparser's result; None = unreadable."""
     # Takes 0.1 s to import, and many commands never need it.
     import feedparser  # noqa: PLC0415
 

@@ -1,15 +1,11 @@
 """A page's metadata: title, meta and link elements, base, refresh."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from incremental.parse.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HEAD_TAGS = frozenset({"html", "title", "meta", "link", "base", "time", "abbr"})
 

@@ -3,27 +3,22 @@
 Uses lxml's events without a tree; see :mod:`incremental.parse.collector`.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
 from lxml import etree
 
+from incremental.base.urls import host_of
 from incremental.parse.collector import Collector
+from incremental.parse.head import Head
 from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.metadata import publication_date
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.prose import Prose
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, language_code
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from incremental.parse.head import Head
 
 _MAX_WORDS_CHARS = 30
 # Sites use look-alike characters for these.
@@ -86,19 +81,12 @@ def _rank(link: Link) -> int | None:
 
 
 def _is_other_page(url: str, here: str) -> bool:
-    return _without_fragment(url) != here and _host(url) == _host(here)
+    same_host = host_of(url).removeprefix("www.") == host_of(here).removeprefix("www.")
+    return same_host and _without_fragment(url) != here
 
 
 def _without_fragment(url: str) -> str:
     return url.partition("#")[0]
-
-
-def _host(url: str) -> str:
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-    return host.removeprefix("www.")
 
 
 _CHUNK_BYTES = 65_536

@@ -7,7 +7,7 @@ titles as long as headlines; a menu has neither. An object may wrap the one that
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from incremental.parse.dates import EARLIEST, LATEST, parse_date
@@ -96,15 +96,6 @@ class JsonList:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    address: str
-    by_slug: bool
-    title: str
-    published_at: float | None
-    context: str
-
-
 def find_lists(
     value: object, base_url: str, *, folder: str = "", least: int = MIN_ITEMS
 ) -> list[JsonList]:
@@ -160,28 +151,18 @@ def _as_list(
         return None
     links: list[Link] = []
     items = [item for entry in entries if (item := _item(entry)) is not None]
-    for item in items:
-        reference = f"{folder.rstrip('/')}/{item.address}" if item.by_slug else item.address
-        target = resolver.resolve(reference)
-        if target is None or _MEDIA.search(target):
-            continue
-        links.append(
-            Link(
-                url=target,
-                anchor=item.title,
-                context=item.context,
-                tag_path=f"{JSON_PLACE}{place}"[:500],
-                position=len(links),
-                published_at=item.published_at,
-            )
-        )
+    path = f"{JSON_PLACE}{place}"[:500]
+    for link, by_slug in items:
+        target = resolver.resolve(f"{folder.rstrip('/')}/{link.url}" if by_slug else link.url)
+        if target is not None and not _MEDIA.search(target):
+            links.append(replace(link, url=target, tag_path=path, position=len(links)))
     distinct = len({link.url for link in links})
     if distinct < max(least, _SHARE * len(entries)):
         return None
     dated = sum(link.published_at is not None for link in links)
     if dated < _DATED_SHARE * len(links) and _mean_title(links) < _HEADLINE_CHARS:
         return None
-    return JsonList(place, tuple(links), dated, all(item.by_slug for item in items))
+    return JsonList(place, tuple(links), dated, all(by_slug for _, by_slug in items))
 
 
 def _mean_title(links: Sequence[Link]) -> float:
@@ -189,8 +170,8 @@ def _mean_title(links: Sequence[Link]) -> float:
     return min(chars / len(links), 3 * _HEADLINE_CHARS)
 
 
-def _item(entry: object) -> _Item | None:
-    """Return what an object says of a page; None = it has no address or no title."""
+def _item(entry: object) -> tuple[Link, bool] | None:
+    """Return a link with its address as written, and whether that is a slug; None = no address or title."""
     if not isinstance(entry, Mapping):
         return None
     whole = dict(entry)
@@ -213,13 +194,13 @@ def _item(entry: object) -> _Item | None:
         address = _first(named["slug"], _slug) or _first(named["number"], _number)
     if address is None:
         return None
-    return _Item(
-        address=address,
-        by_slug=by_slug,
-        title=plain(title, _MOST_TITLE_CHARS),
-        published_at=_first(named["date"], _moment),
+    link = Link(
+        url=address,
+        anchor=plain(title, _MOST_TITLE_CHARS),
         context=plain(_first(named["context"], _text) or "", _MOST_CONTEXT_CHARS),
+        published_at=_first(named["date"], _moment),
     )
+    return link, by_slug
 
 
 def _name(key: object) -> str:

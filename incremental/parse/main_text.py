@@ -6,9 +6,7 @@ For text that people compare and read; otherwise :mod:`incremental.parse.prose` 
 from __future__ import annotations
 
 import logging
-from functools import cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
 
 from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
@@ -16,9 +14,6 @@ from incremental.parse.html import parse_html
 from incremental.parse.limits import ParseLimits
 from incremental.parse.metadata import READER_ERRORS
 from incremental.parse.text import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # Shorter texts seldom show enough common words; Chinese and Japanese letters count threefold.
 MIN_LETTERS = 40
@@ -47,7 +42,6 @@ _MAX_HTML_CHARS = 2_000_000
 _MAX_TAGS = 30_000
 # Less is a caption or a cookie notice; the quick reader may find more.
 _MIN_CHARS = 80
-_QUICK = ParseLimits(max_bytes=2 * _MAX_HTML_CHARS, max_text_chars=MAX_CHARS)
 
 
 def main_text(html: str, url: str) -> str:
@@ -67,33 +61,21 @@ def main_text(html: str, url: str) -> str:
 
 
 def _extracted(html: str) -> str:
-    try:
-        text = _extractor()(html)
-    except READER_ERRORS:
-        return ""
-    return storable(text or "")[:MAX_CHARS].strip()
-
-
-@cache
-def _extractor() -> Callable[[str], str | None]:
     # It wins published comparisons and is maintained.
     import trafilatura  # noqa: PLC0415 - takes a third of a second to load
 
     # It logs broken pages as errors, but they are routine for a crawler.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-
-    def extract(html: str) -> str | None:
+    try:
         # The fast mode takes 7 ms for an encyclopedia page and 34 ms for a Chinese blog page of 60 kB,
         # two to three times as long as incremental.parse.prose, and leaves 0.5 % of menus and footers
         # instead of 3 % (lines shared by more than 20 pages of a site, 900 Chinese pages of seven sites).
         # Only what the page itself says: no metadata, no reader comments.
-        text: str | None = trafilatura.extract(
-            html, fast=True, include_comments=False, with_metadata=False
-        )
-        return text
-
-    return extract
+        text = trafilatura.extract(html, fast=True, include_comments=False, with_metadata=False)
+    except READER_ERRORS:
+        return ""
+    return storable(text or "")[:MAX_CHARS].strip()
 
 
 def _quick_text(html: str, url: str) -> str:
-    return parse_html(html, url, want_text=True, limits=_QUICK).text
+    return parse_html(html, url, want_text=True, limits=ParseLimits()).text

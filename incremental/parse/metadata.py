@@ -1,25 +1,19 @@
 """The publication date of a page."""
 
-from __future__ import annotations
-
-import json
 import logging
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from lxml.etree import LxmlError
 
 from incremental.parse.dates import LATEST, day_in_url, find_date, is_numbered, parse_date
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from incremental.parse.head import Head
-    from incremental.parse.prose import Prose
+from incremental.parse.head import Head
+from incremental.parse.prose import Prose
+from incremental.parse.text import read_json
 
 # Most exact first; PubDate is mandatory on Chinese government sites.
 _META_NAMES = """
@@ -96,10 +90,7 @@ def _json_ld_dates(scripts: Iterable[str]) -> list[str]:
     for script in scripts:
         if "datePublished" not in script:
             continue
-        try:
-            waiting: list[Any] = [json.loads(script, strict=False)]
-        except (ValueError, RecursionError):
-            continue
+        waiting: list[Any] = [read_json(script) or ()]
         for node in waiting:
             if isinstance(node, dict) and isinstance(node.get("datePublished"), str):
                 dates.append(node["datePublished"])
@@ -127,6 +118,8 @@ READER_ERRORS = (
     ValueError,
 )
 
+# Passed in, because htmldate would read the clock.
+_LATEST_DAY = datetime.fromtimestamp(LATEST, UTC).replace(tzinfo=None)
 _MAX_HTML_CHARS = 500_000
 # 5,000 hostile paragraphs take 5 s.
 _MAX_TAGS = 5_000
@@ -139,11 +132,16 @@ def _guessed_day(html: str, url: str) -> float | None:
     """
     if len(html) > _MAX_HTML_CHARS or html.count("<") > _MAX_TAGS:
         return None
+    import htmldate  # noqa: PLC0415 - takes a tenth of a second to load
+
+    for name in ("htmldate", "dateparser"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         if is_numbered(url):
             # htmldate takes the number for a day, and finds the address in the page as well (og:url).
             html, url = html.replace(urlsplit(url).path, ""), ""
-        found = _finder()(html, url)
+        declared = htmldate.find_date(html, url=url, original_date=True, max_date=_LATEST_DAY)
+        found = datetime.fromisoformat(declared) if declared else None
     except READER_ERRORS:
         return None
     # Of 106 new pages of a documentation site, 51 would be dated 1 January because their footer names the
@@ -151,19 +149,3 @@ def _guessed_day(html: str, url: str) -> float | None:
     if found is None or (found.month, found.day) == (1, 1):
         return None
     return found.replace(tzinfo=UTC).timestamp()
-
-
-@cache
-def _finder() -> Callable[[str, str], datetime | None]:
-    from htmldate import find_date  # noqa: PLC0415 - takes a tenth of a second to load
-
-    for name in ("htmldate", "dateparser"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    # Passed in, because htmldate would read the clock.
-    latest = datetime.fromtimestamp(LATEST, UTC).replace(tzinfo=None)
-
-    def find(html: str, url: str) -> datetime | None:
-        declared = find_date(html, url=url, original_date=True, max_date=latest)
-        return None if declared is None else datetime.fromisoformat(declared)
-
-    return find

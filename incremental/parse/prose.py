@@ -3,16 +3,11 @@
 The content of ``main`` or ``article`` if there is enough of it, else everything outside navigation.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from incremental.parse.blocks import BLOCK_TAGS
 from incremental.parse.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _MAIN = frozenset({"main", "article"})
 _BOILERPLATE = frozenset(

@@ -4,7 +4,6 @@ Sloppy references follow the WHATWG URL standard, section 4.4.
 Canonicalization happens elsewhere.
 """
 
-import codecs
 import re
 from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
@@ -88,23 +87,16 @@ class Resolver:
         query, mark, fragment = tail.partition("#")
         try:
             # The page's server expects its own charset.
-            raw = query.encode(self._charset, _AS_REFERENCES)
+            raw = query.encode(self._charset, "xmlcharrefreplace")
         except LookupError:
             return url
-        # ASCII stays as written, escapes included.
+        # A bare "#" would begin the fragment. ASCII stays as written, escapes included.
+        raw = _REFERENCE.sub(rb"%26%23\1%3B", raw)
         return f"{head}?{quote(raw, safe=_ASCII)}{mark}{fragment}"
 
 
-def _as_references(error: UnicodeError) -> tuple[str, int]:
-    """Write what a charset lacks as ``&#269;``, escaped: a bare ``#`` would begin the fragment."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(f"%26%23{ord(sign)}%3B" for sign in lacking), error.end
-
-
-_AS_REFERENCES = "hubwatch.references"
-codecs.register_error(_AS_REFERENCES, _as_references)
+# What a charset lacks.
+_REFERENCE = re.compile(rb"&#(\d+);")
 _ASCII = bytes(range(0x21, 0x7F)).decode()
 
 

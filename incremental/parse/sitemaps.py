@@ -1,11 +1,9 @@
-"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions) and plain lists of URLs."""
+"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions)."""
 
-from __future__ import annotations
-
-import io
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
@@ -15,9 +13,6 @@ from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.page import Link, Page, PageKind
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _MAX_TITLE_CHARS = 500
 _ROOTS = ("{*}urlset", "{*}sitemapindex")
@@ -130,24 +125,6 @@ class _Locations:
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:
             raise LimitReachedError
-
-
-def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
-    """Parse a plain-text sitemap: one URL per line; other lines are skipped."""
-    resolver = Resolver(url, max_chars=limits.max_url_chars)
-    found: dict[str, Link] = {}
-    truncated = False
-    entries = 0
-    for number, line in enumerate(io.StringIO(text)):
-        if entries >= limits.max_sitemap_urls or number >= limits.max_sitemap_tags:
-            truncated = True
-            break
-        if line.lstrip()[:4].lower() != "http":
-            continue
-        entries += 1
-        if (target := resolver.resolve(line.rstrip("\r\n"))) is not None:
-            found.setdefault(target, Link(url=target))
-    return Page(url, PageKind.SITEMAP, links=_numbered(found, {}), truncated=truncated)
 
 
 def _numbered(entries: Mapping[str, Link], others: Mapping[str, Link]) -> tuple[Link, ...]:

@@ -1,6 +1,7 @@
 """Helpers for text from a site."""
 
 import html
+import json
 import re
 from typing import Any
 
@@ -61,3 +62,15 @@ def language_code(tag: str) -> str | None:
         return None
     code = found[1].lower()
     return _MISTAKEN_LANGUAGES.get(code, code)
+
+
+def read_json(text: str) -> Any:  # noqa: ANN401 - a value of JSON
+    """Return the value of a JSON text; None if it is none."""
+    cleaned = text.strip().removeprefix("\ufeff").removeprefix("<!--").removesuffix("-->").strip()
+    # Guards against inclusion as a script (Angular, Google), and JSONP.
+    cleaned = re.sub(r"^\)\]\}',?\s*", "", cleaned)
+    wrapped = re.fullmatch(r"[\w$.]{1,80}\((.*)\)\s*;?", cleaned, re.DOTALL)
+    try:
+        return json.loads(wrapped[1] if wrapped else cleaned, strict=False)
+    except (ValueError, RecursionError):
+        return None

@@ -24,8 +24,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-_DAY = 86_400.0
-_DAY_HOURS = 24.0
+from incremental.base.times import DAY
 
 
 class Share(StrEnum):
@@ -94,9 +93,9 @@ QUOTAS = {
 # Of a site's requests, for pages that are linked and not there, after their first few days.
 MISSING_SHARE = 0.005
 # Seventeen pages of a recorded site were listed up to five days before they were there.
-_AWAITED_SECONDS = 5 * _DAY
+_AWAITED_SECONDS = 5 * DAY
 # Longest wait in these days for each page that its site misses.
-_AWAITED_WAIT = 0.25 * _DAY
+_AWAITED_WAIT = 0.25 * DAY
 # What a new site has so far listed in vain is mostly old; so it may cost less.
 _NEW_SITE_DAYS = 30.0
 # Always left for visits of known hubs, however much there is to explore.
@@ -114,7 +113,7 @@ LONGEST_SHARE = 0.1
 # share alone the home page of a weblog with 162 tags was not visited for 18 days.
 IDLE_SHARE = 0.5
 
-YOUNG_SECONDS = 7 * _DAY
+YOUNG_SECONDS = 7 * DAY
 # Uses count half after 34 requests.
 _FADE = 0.98
 _LEAST = 0.02
@@ -124,7 +123,7 @@ _UNPROVEN = 0.12
 _PROVEN = 0.3
 # Their share after a gain: gains cluster (a section of a manual, a translation).
 AFTER_GAIN = 0.5
-AFTER_GAIN_SECONDS = 2 * _DAY
+AFTER_GAIN_SECONDS = 2 * DAY
 _PRIOR_GAINS = 0.05
 # Prior: an article gains a link every six thousand days.
 _PRIOR_ARTICLE_DAYS = 300.0
@@ -190,7 +189,7 @@ def _dealt(
 
 def filled(tokens: float, per_day: float, seconds: float, most: float) -> float:
     """Return a bucket's tokens after *seconds*. A clock that went back grants nothing."""
-    return min(tokens + max(seconds, 0.0) / _DAY * per_day, most)
+    return min(tokens + max(seconds, 0.0) / DAY * per_day, most)
 
 
 def granted_at(tokens: float, per_day: float, now: float) -> float:
@@ -198,7 +197,7 @@ def granted_at(tokens: float, per_day: float, now: float) -> float:
     # Slightly less than one, because of rounding.
     if tokens >= 1 - 1e-9:
         return now
-    return now + (1 - tokens) / per_day * _DAY
+    return now + (1 - tokens) / per_day * DAY
 
 
 @dataclass
@@ -278,7 +277,7 @@ class MissingPages:
     @property
     def longest(self) -> float:
         """The longest wait in seconds: 2 days or more."""
-        return max(self.pages / max(MISSING_SHARE * self.per_day, _LEAST_NEED), 2.0) * _DAY
+        return max(self.pages / max(MISSING_SHARE * self.per_day, _LEAST_NEED), 2.0) * DAY
 
 
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:
@@ -290,7 +289,7 @@ def article_share(articles: int, gains: int, article_days: float, lists_weight: 
     """
     # By the square-root law a class deserves visits in proportion to the sum of the square roots of its
     # rates, so hundreds of articles that never gained a link deserve few.
-    rate = (_PRIOR_GAINS + gains) / (_PRIOR_ARTICLE_DAYS + max(article_days, 0.0)) / _DAY_HOURS
+    rate = (_PRIOR_GAINS + gains) / (_PRIOR_ARTICLE_DAYS + max(article_days, 0.0)) / 24
     weight = articles * math.sqrt(rate)
     if weight <= 0:
         return _LEAST

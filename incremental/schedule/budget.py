@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from incremental.base.json_state import JsonState
+from incremental.base.times import DAY, HOUR
 from incremental.schedule.allocation import (
     QUOTAS,
     RESERVE_SHARE,
@@ -33,8 +34,6 @@ from incremental.schedule.allocation import (
 
 # The choice of one visit asks the same of a budget for each hub that is due.
 _REMEMBERED = lru_cache(maxsize=256)
-_DAY = 86400.0
-_HOUR = 3600.0
 # Change of the price's logarithm in a day with e times the planned visits. Visits fall with the square
 # root of the price, and habits lag by days: stable up to about 3.
 _GAIN = 1.5
@@ -60,7 +59,7 @@ _TRIM_LIMIT = 4.0
 _LONGEST_STALL_DAYS = 1.0
 _START_MINUTES = 30.0
 # How long the grant of a new site waits for a slow host or a daemon that is down; what is left lapses.
-_GRANT_SECONDS = _DAY
+_GRANT_SECONDS = DAY
 # A site of which few requests a day may be made is one to be careful with.
 _MOST_GRANTED_DAYS = 2
 # A site counts as known from this weight on: a link a year.
@@ -109,18 +108,18 @@ class BudgetState(JsonState):
     @property
     def made_lately(self) -> float:
         """All requests since a day ago: those used, and those of the grant."""
-        young = self.updated_at - self.started_at < _DAY
+        young = self.updated_at - self.started_at < DAY
         return self.used_lately + (self.granted if young else 0.0)
 
     @property
     def made_today(self) -> float:
         """The same since midnight, UTC."""
-        began_today = self.started_at // _DAY == self.updated_at // _DAY
+        began_today = self.started_at // DAY == self.updated_at // DAY
         return self.used_today + (self.granted if began_today else 0.0)
 
     @property
     def _hour(self) -> int:
-        return int(self.updated_at // _HOUR) % 24
+        return int(self.updated_at // HOUR) % 24
 
 
 @_REMEMBERED
@@ -139,13 +138,13 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
             per_day=requests_per_day,
         )
     # A clock that goes back grants nothing and forgets nothing.
-    days = min(max(now - state.updated_at, 0.0) / _DAY, _LONGEST_STALL_DAYS)
+    days = min(max(now - state.updated_at, 0.0) / DAY, _LONGEST_STALL_DAYS)
     trim = state.trim
     if requests_per_day > 0:  # the price keeps its corrections
         trim += _GAIN * _lead(state, requests_per_day) * days
         trim = min(max(trim, -_TRIM_LIMIT), _TRIM_LIMIT)
     most = max(requests_per_day * SAVED_DAYS, 1.0)
-    hours = min(max(int(now // _HOUR) - int(state.updated_at // _HOUR), 0), 24)
+    hours = min(max(int(now // HOUR) - int(state.updated_at // HOUR), 0), 24)
     return replace(
         state,
         trim=trim,
@@ -158,22 +157,10 @@ def advance(state: BudgetState, requests_per_day: float, now: float) -> BudgetSt
     )
 
 
-def not_ahead(state: BudgetState, now: float) -> BudgetState:
-    """Return *state* with timestamps from the future clamped to *now*.
-
-    Otherwise a spent budget would be granted nothing until they come again.
-    """
-    if state.updated_at <= now and state.started_at <= now:
-        return state
-    return replace(
-        state, updated_at=min(state.updated_at, now), started_at=min(state.started_at, now)
-    )
-
-
 def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
     """Return the usual visits by hour, updated; unknown before the first whole day, unchanged by a stall."""
-    first = int(state.updated_at // _HOUR)
-    if now - state.started_at < _DAY or now - state.updated_at > _DAY / 2:
+    first = int(state.updated_at // HOUR)
+    if now - state.started_at < DAY or now - state.updated_at > DAY / 2:
         return state.habit
     if not state.habit:
         return tuple(state.visited[(first - hour) % 24] for hour in range(24))
@@ -182,7 +169,7 @@ def _habit(state: BudgetState, now: float) -> tuple[float, ...]:
     # get visits again.
     closed = state.used_today + 1 > max(math.ceil(state.per_day), 1)
     least = left_for_visits(state, state.per_day) / 24 if closed else 0.0
-    for passed in range(int(now // _HOUR) - first):
+    for passed in range(int(now // HOUR) - first):
         hour = (first + passed) % 24
         visits = max(state.visited[0] if passed == 0 else 0.0, least)
         habit[hour] += (visits - habit[hour]) / _HABIT_DAYS
@@ -226,7 +213,7 @@ def reserve_at(state: BudgetState, requests_per_day: float, now: float) -> float
     # The rest is reserved for news, which comes in batches, and each new page is read.
     wanted = max(requests_per_day * SAVED_DAYS * RESERVE_SHARE, 1.0)
     tokens = advance(state, requests_per_day, now).tokens
-    return max(now, now + (wanted - tokens) / requests_per_day * _DAY)
+    return max(now, now + (wanted - tokens) / requests_per_day * DAY)
 
 
 def even_share(
@@ -257,10 +244,10 @@ def open_at(state: BudgetState, requests_per_day: float, now: float) -> float:
     # With a clock that went back the state is ahead of now: its hour counts as the current one.
     at = max(now, state.updated_at)
     if state.used_today + 1 > max(math.ceil(requests_per_day), 1):
-        return max(granted, (at // _DAY + 1) * _DAY)
+        return max(granted, (at // DAY + 1) * DAY)
     # Four times the mean, but a small budget may still make a few requests in a row.
     an_hour = max(requests_per_day / 6, min(6.0, requests_per_day / 2), 1.0)
-    return granted if state.used[0] + 1 <= an_hour else max(granted, (at // _HOUR + 1) * _HOUR)
+    return granted if state.used[0] + 1 <= an_hour else max(granted, (at // HOUR + 1) * HOUR)
 
 
 @_REMEMBERED
@@ -297,11 +284,11 @@ def _lead(state: BudgetState, requests_per_day: float) -> float:
     if not state.updated_at:
         return 0.0
     left = left_for_visits(state, requests_per_day)
-    at = state.updated_at % _DAY
-    planned = left * (1.0 - at / _DAY)
+    at = state.updated_at % DAY
+    planned = left * (1.0 - at / DAY)
     if state.habit:
-        hour = int(at // _HOUR)
-        usual = sum(state.habit[hour + 1 :]) + state.habit[hour] * (1.0 - at % _HOUR / _HOUR)
+        hour = int(at // HOUR)
+        usual = sum(state.habit[hour + 1 :]) + state.habit[hour] * (1.0 - at % HOUR / HOUR)
         # The habit gives the hours, not the number.
         usual *= left / max(sum(state.habit), _LEAST)
         planned = _EVEN * planned + (1 - _EVEN) * usual

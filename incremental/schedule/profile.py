@@ -8,7 +8,6 @@ site's time zone is in the data.
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf
 
@@ -16,6 +15,7 @@ from math import inf
 WEEK = 168
 DAY = 24
 BINS = 12
+_HORIZON_BINS = 4 * WEEK * BINS
 HOUR = 3600.0
 _HOURS_OF_DAY = tuple(hour % DAY for hour in range(WEEK))
 _DAYS_OF_WEEK = tuple(hour // DAY for hour in range(WEEK))
@@ -24,37 +24,24 @@ _DAY_PRIOR_LINKS = 48.0
 _CELL_PRIOR_LINKS = 336.0
 
 
-@dataclass(frozen=True)
 class Shape:
-    """A rate over the week with mean 1, and its integrals.
+    """A rate over the week with mean 1, and its integrals. Immutable.
 
     *hours* has 168 values with mean 1, *minutes* 12 with mean 1.
     """
 
-    hours: tuple[float, ...]
-    minutes: tuple[float, ...]
-    _links: list[float] = field(init=False, repr=False, compare=False)
-    _delay: list[float] = field(init=False, repr=False, compare=False)
-    _bin_links: list[float] = field(init=False, repr=False, compare=False)
-    _bin_delay: list[float] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, hours: tuple[float, ...], minutes: tuple[float, ...]) -> None:
+        self.hours, self.minutes = hours, minutes
         step = 1 / BINS
-        bin_links = [0.0, *accumulate(value * step for value in self.minutes)]
-        bin_delay = [0.0]
-        for before, value in zip(bin_links, self.minutes, strict=False):
-            bin_delay.append(bin_delay[-1] + before * step + value * step * step / 2)
-        links = [0.0, *accumulate(self.hours)]
-        delay = [0.0]
-        for before, value in zip(links, self.hours, strict=False):
-            delay.append(delay[-1] + before + value * bin_delay[-1])
-        for name, values in (
-            ("_bin_links", bin_links),
-            ("_bin_delay", bin_delay),
-            ("_links", links),
-            ("_delay", delay),
-        ):
-            object.__setattr__(self, name, values)
+        self._bin_links = [0.0, *accumulate(value * step for value in minutes)]
+        self._bin_delay = [0.0]
+        for before, value in zip(self._bin_links, minutes, strict=False):
+            delay = self._bin_delay[-1] + before * step + value * step * step / 2
+            self._bin_delay.append(delay)
+        self._links = [0.0, *accumulate(hours)]
+        self._delay = [0.0]
+        for before, value in zip(self._links, hours, strict=False):
+            self._delay.append(self._delay[-1] + before + value * self._bin_delay[-1])
 
     def at(self, hour: float) -> float:
         """Return the rate at *hour* since the epoch."""
@@ -91,10 +78,8 @@ class Shape:
             links += weeks * total
         return links, delay
 
-    def hour_of_delay(
-        self, start: float, goal: float, links: float, rate: float, *, horizon: float = 4 * WEEK
-    ) -> float:
-        """Return when accrued delay reaches *goal* link-hours; infinite if not within *horizon*.
+    def hour_of_delay(self, start: float, goal: float, links: float, rate: float) -> float:
+        """Return when accrued delay reaches *goal* link-hours; infinite if not within four weeks.
 
         At *start* *links* are waiting, and more arrive at *rate* times the shape. Exact: the bin is found
         by bisection, the moment within it by solving a quadratic equation.
@@ -108,7 +93,7 @@ class Shape:
             delay = self._from_week(hour - week)[1] - delay_then
             return links * (hour - start) + rate * (delay - links_then * (hour - start))
 
-        left = _last_below(accrued, start, goal, horizon)
+        left = _last_below(accrued, start, goal)
         if left is None:
             return inf
         # Within one bin the rate is constant: accrued(left + x) = base + slope x + bend x^2 / 2.
@@ -116,32 +101,28 @@ class Shape:
         bend = rate * self.at(left + 1e-9)
         return left + _root(bend / 2, slope, accrued(left) - goal)
 
-    def hour_of_links(
-        self, start: float, goal: float, rate: float, *, horizon: float = 4 * WEEK
-    ) -> float:
-        """Return when *goal* links have arrived since *start*; infinite if not within *horizon*."""
+    def hour_of_links(self, start: float, goal: float, rate: float) -> float:
+        """Return when *goal* links have arrived since *start*; infinite if not within four weeks."""
         if goal <= 0:
             return start
 
         def arrived(hour: float) -> float:
             return rate * self.integrals(start, hour)[0]
 
-        left = _last_below(arrived, start, goal, horizon)
+        left = _last_below(arrived, start, goal)
         if left is None:
             return inf
         return left + (goal - arrived(left)) / max(rate * self.at(left + 1e-9), 1e-12)
 
 
-def _last_below(
-    rising: Callable[[float], float], start: float, goal: float, horizon: float
-) -> float | None:
-    """Return the last edge of a bin (or *start*) with *rising* below *goal*; None = not within *horizon*."""
+def _last_below(rising: Callable[[float], float], start: float, goal: float) -> float | None:
+    """Return the last edge of a bin (or *start*) with *rising* below *goal*; None = not in four weeks."""
     first = int(start * BINS + 1e-6) + 1
     low, high = 0, 1
     # Doubling first: the answer is usually hours away, the horizon weeks.
     while rising((first + high) / BINS) < goal:
         low, high = high, 2 * high
-        if low > horizon * BINS:
+        if low > _HORIZON_BINS:
             return None
     edges = range(first, first + high)
     above = bisect_left(edges, goal, low, high, key=lambda edge: rising(edge / BINS))

@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-MINUTE = 60.0
-HOUR = 3600.0
-DAY = 86400.0
+from incremental.base.times import DAY, MINUTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,12 +178,10 @@ def site_shape(site: SiteState) -> Shape:
 
 def hub_shape(hub: HubState, site: SiteState) -> Shape:
     """Return the hub's own shape, shrunk to its site's."""
+    prior = site_shape(site)
     if not hub.hours:
-        return site_shape(site)
-    hours, minutes = site.shape or FLAT.hours, FLAT.minutes
-    if site.shape and site.pulse:
-        minutes = site.pulse
-    return Shape(learned_hours(hub.hours, hours), learned_minutes(hub.minutes, minutes))
+        return prior
+    return Shape(learned_hours(hub.hours, prior.hours), learned_minutes(hub.minutes, prior.minutes))
 
 
 def learn_hours(

@@ -13,33 +13,26 @@ the rate of a page that changes at every visit is underestimated until its inter
 import math
 from dataclasses import dataclass
 
+from incremental.base.times import DAY, MINUTE
+
 # The next refresh waits for this share of the time the page has stayed the same. Most corrections come
 # within a day, and a page unchanged for a month mostly stays so for another: about eleven refreshes in
 # ninety days.
 PATIENCE = 0.5
-# From the announcement or a change to the first refresh, and without a change to the last one.
-FIRST_REFRESH_DAYS, MOST_REFRESH_DAYS = 1.0, 90.0
-_DAY = 86_400.0
-_MINUTE = 60.0
+# Without a change to the last refresh; from the announcement or a change to the first one.
+MOST_REFRESH_DAYS = 90.0
+_FIRST_REFRESH_SECONDS = DAY
 # What was seen counts half after this long.
-_HALF_LIFE_SECONDS = 30 * _DAY
+_HALF_LIFE_SECONDS = 30 * DAY
 # Prior: one change a week, as if watched for half of one.
-_PRIOR_CHANGES, _PRIOR_SECONDS = 0.5, 3.5 * _DAY
+_PRIOR_CHANGES, _PRIOR_SECONDS = 0.5, 3.5 * DAY
 # Minutes of delay below which no visit is worthwhile. Where nothing else used the budget, a page that did
 # not change in fifteen days was visited eighteen times a day.
 LEAST_PRICE_MINUTES = 15.0
 # A watched page is visited daily at least, unless its watch or its site says otherwise.
-LONGEST_SECONDS = _DAY
+LONGEST_SECONDS = DAY
 # A visit that failed is repeated no sooner than this.
-RETRY_SECONDS = 15 * _MINUTE
-
-
-@dataclass(frozen=True, slots=True)
-class RefreshTerms:
-    """How often and how long announced pages are refreshed."""
-
-    first_seconds: float
-    max_seconds: float
+RETRY_SECONDS = 15 * MINUTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +56,15 @@ class Counted:
     def rate(self) -> float:
         """Changes a minute, with the prior; > 0."""
         seconds = max(self.seconds, 0.0) + _PRIOR_SECONDS
-        return (max(self.changes, 0.0) + _PRIOR_CHANGES) / seconds * _MINUTE
+        return (max(self.changes, 0.0) + _PRIOR_CHANGES) / seconds * MINUTE
 
 
-def next_refresh_at(same_since: float, now: float, terms: RefreshTerms) -> float | None:
+def next_refresh_at(same_since: float, now: float) -> float | None:
     """Return when to refresh a page unchanged *same_since*; None = never again."""
     age = max(now - same_since, 0.0)
-    if age >= terms.max_seconds:
+    if age >= MOST_REFRESH_DAYS * DAY:
         return None
-    return now + max(terms.first_seconds, PATIENCE * age)
+    return now + max(_FIRST_REFRESH_SECONDS, PATIENCE * age)
 
 
 def counted(before: Counted, seconds: float, *, changed: bool) -> Counted:
@@ -84,7 +77,7 @@ def counted(before: Counted, seconds: float, *, changed: bool) -> Counted:
 def interval_seconds(seen: Counted, terms: WatchTerms) -> float:
     """Return how long to wait for the next visit."""
     price = max(terms.price_minutes, LEAST_PRICE_MINUTES)
-    wanted = math.sqrt(2 * price / seen.rate) * _MINUTE
+    wanted = math.sqrt(2 * price / seen.rate) * MINUTE
     return max(min(wanted, terms.max_seconds), terms.min_seconds)
 
 

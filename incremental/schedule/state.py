@@ -149,16 +149,19 @@ class SiteState(JsonState):
     """Page ids of overflowed lists whose next pages or covered hubs are not queued yet."""
 
 
-S = TypeVar("S", HubState, SiteState)
+S = TypeVar("S", bound=JsonState)
 # Moments of the past, which a clock that was ahead may have written.
 _PAST = (
     *("visited_at", "tried_at", "first_at", "last_novel_at", "counted_at", "hinted_at"),
-    *("owed_at", "shaped_at", "overflow_at", "overflow_since"),
+    *("owed_at", "shaped_at", "overflow_at", "overflow_since", "updated_at", "started_at"),
 )
 
 
 def not_ahead(state: S, now: float) -> S:
-    """Return *state* with the moments of the past that are later than *now* moved to it."""
+    """Return *state* with the moments of the past that are later than *now* moved to it.
+
+    Otherwise a spent budget would be granted nothing until they come again.
+    """
     names = {one.name for one in fields(state)}
     late: dict[str, Any] = {
         name: now for name in _PAST if name in names and getattr(state, name) > now

@@ -10,8 +10,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.schedule.budget import BudgetState
-from incremental.schedule.protocol import DAY, HOUR, MINUTE
 from incremental.schedule.rates import count_visit
 from incremental.schedule.state import HubState, SiteState, Visit
 

@@ -65,7 +65,7 @@ def test_a_feed_given_alone_is_watched_for_the_site_of_its_entries(tmp_path: Pat
         assert announced(crawl) == [new, HOME + "new-more.html"]
         assert crawl.hubs() == {FEED, HOME}
         assert announced_pages(crawl.store)[-1].hub_url == FEED
-        assert read_scope(site(crawl)).verdict(new).inside
+        assert read_scope(site(crawl)).holds(new)
         assert site(crawl).name == "news.example"
         assert not [
             url for url in crawl.web.urls() if url.startswith("https://feeds") and url != FEED
@@ -284,8 +284,8 @@ def test_a_scope_knows_where_the_entries_of_an_open_feed_may_lie() -> None:
     scope = Scope(HOME, exclude=("*/advert/*",), open_feeds=(canonical_key(FEED),))
     beyond = scope.beyond(canonical_key(FEED))
     assert beyond is not None
-    assert beyond.verdict("https://wire.test/x.html").inside
-    assert not beyond.verdict("https://wire.test/advert/x.html").inside
+    assert beyond.holds("https://wire.test/x.html")
+    assert not beyond.holds("https://wire.test/advert/x.html")
     assert scope.beyond(canonical_key(HOME)) is None
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from stories import hub
 
-from incremental.decide.articles import MAX_MONITORED, monitoring_plan, next_to_read, reading_weight
+from incremental.decide.articles import MAX_MONITORED, chosen_articles, next_to_read, reading_weight
 from incremental.decide.editions import is_edition_front
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
 from incremental.schedule.state import HubState
@@ -43,7 +43,7 @@ def test_articles_in_the_menu_come_first_and_posts_never() -> None:
         candidate(6, hubs=1, on_article=True),
         candidate(7, "/list/page/3/", on_seed=True),
     ]
-    assert monitoring_plan(candidates, [], 10).begin == (2, 1, 6)
+    assert list(chosen_articles(candidates, [], 10, DAY).begun.keys()) == [2, 1, 6]
 
 
 def read_in_turn(articles: list[HubRow], weights: dict[str, float], days: int) -> str:
@@ -90,21 +90,21 @@ def test_only_what_is_due_is_read() -> None:
 
 def test_there_is_room_for_as_many_as_a_day_has_requests() -> None:
     many = [candidate(n, on_seed=True) for n in range(100)]
-    assert len(monitoring_plan(many, [], 12).begin) == 12
-    assert len(monitoring_plan(many, [], 1_000).begin) == MAX_MONITORED
+    assert len(chosen_articles(many, [], 12, DAY).begun) == 12
+    assert len(chosen_articles(many, [], 1_000, DAY).begun) == MAX_MONITORED
 
 
 def test_what_gained_links_stays_and_what_is_shown_no_more_makes_room() -> None:
-    plan = monitoring_plan(
-        [candidate(9)], [monitored(1), monitored(2, productive=1), monitored(3, gone=True)], 2
+    plan = chosen_articles(
+        [candidate(9)], [monitored(1), monitored(2, productive=1), monitored(3, gone=True)], 2, DAY
     )
-    assert set(plan.end) == {1, 3}
-    assert plan.begin == (9,)
+    assert set(plan.ended) == {1, 3}
+    assert list(plan.begun) == [9]
 
 
 def test_an_article_that_gained_links_again_and_again_is_a_hub() -> None:
-    assert monitoring_plan([], [monitored(1, productive=3)], 5).promote == ()
-    assert monitoring_plan([], [monitored(1, productive=4)], 5).promote == (1,)
+    assert chosen_articles([], [monitored(1, productive=3)], 5, DAY).updated == {}
+    assert list(chosen_articles([], [monitored(1, productive=4)], 5, DAY).updated) == [1]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What a visit does to the hub itself: failures, returns, neighbours, and looks at pages."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +25,11 @@ from stories import (
 
 from incremental.decide.cases import decide
 from incremental.decide.hub_facts import ArticleFacts, SameFacts
-from incremental.decide.hubs import HubCounts, HubLimits, choose_hubs, score_targets
+from incremental.decide.hubs import choose_hubs, score_targets
 from incremental.decide.sections import SectionFacts
 from incremental.fetch.status import ENDED, FetchStatus, Response
 from incremental.parse import Link, Page, PageKind
+from incremental.settings.sections import HubSettings
 from incremental.visit.visit import Outcome, Purpose
 from store.enums import PageState
 from store.rules import Fate, Rule
@@ -35,7 +37,7 @@ from store.values import HubRow, SeenLink, VerificationRow, VisitRecord
 
 NOW = START + HOUR
 ARTICLE = HOME + "article"
-LIMITS = HubLimits(threshold=0.5, max_per_site=200, max_per_template=60, max_next_pages=5)
+LIMITS = HubSettings()
 
 
 def change_of(record: VisitRecord) -> str | None:
@@ -210,28 +212,28 @@ def test_the_likeliest_links_become_hubs_within_the_limits() -> None:
     scores = {t.canonical_key: p for t, p in zip(found, (0.6, 0.9, 0.7), strict=True)}
     one, two = (t.canonical_key for t in (found[1], found[2]))
 
-    def chosen(counts: HubCounts, **limits: int) -> set[str]:
-        return choose_hubs(found, scores, counts, replace(LIMITS, **limits))
+    def chosen(counts: Mapping[str, int], **limits: int) -> set[str]:
+        return choose_hubs(found, scores, counts, HubSettings(**limits))
 
-    assert chosen(HubCounts(0, {})) == set(scores)
-    assert chosen(HubCounts(198, {})) == {one, two}
-    assert chosen(HubCounts(200, {})) == set()
-    assert chosen(HubCounts(3, {"news.example/*/": 2}), max_per_template=4) <= set(scores)
+    assert chosen({}) == set(scores)
+    assert chosen({"a.example/": 198}) == {one, two}
+    assert chosen({"a.example/": 200}) == set()
+    assert chosen({"a.example/": 1, "news.example/*/": 2}, max_per_template=4) <= set(scores)
 
 
 def test_one_form_of_address_has_a_bounded_number_of_hubs() -> None:
     """A calendar without end makes hubs of one template only, and not many of these."""
     found = [target(f"archive/{n}/") for n in range(1_000, 1_100)]
     scores = {t.canonical_key: 0.9 for t in found}
-    assert len(choose_hubs(found, scores, HubCounts(0, {}), LIMITS)) == 60
-    counts = HubCounts(59, {"news.example/archive/0/": 59})
+    assert len(choose_hubs(found, scores, {}, LIMITS)) == 60
+    counts = {"news.example/archive/0/": 59}
     assert len(choose_hubs(found, scores, counts, LIMITS)) == 1
 
 
 def test_far_pages_of_a_list_are_no_hubs() -> None:
     found = [target(f"news?page={n}") for n in (2, 5, 6, 40)]
     scores = {t.canonical_key: 0.9 for t in found}
-    assert choose_hubs(found, scores, HubCounts(0, {}), LIMITS) == {
+    assert choose_hubs(found, scores, {}, LIMITS) == {
         target("news?page=2").canonical_key,
         target("news?page=5").canonical_key,
     }
@@ -239,7 +241,7 @@ def test_far_pages_of_a_list_are_no_hubs() -> None:
 
 def test_what_looks_like_a_hub_but_is_over_the_limit_is_no_hub_and_verified() -> None:
     link = target("list/")
-    full = view(hub(), link, scores={link.canonical_key: 0.9}, counts=HubCounts(200, {}))
+    full = view(hub(), link, scores={link.canonical_key: 0.9}, counts={"a.example/": 200})
     (seen,) = read_hub(outcome(page=html()), full).record.links or ()
     assert (seen.hub, seen.fate, seen.rule) == (None, Fate.VERIFY, Rule.HUB_LIMIT)
 
@@ -375,7 +377,7 @@ def test_a_supposed_hub_that_reads_like_an_article_is_announced_if_it_was_news(
     page = row("pending" if news else "known")
     section = around(target("news/article").canonical_key, part, by_article=True)
     known = {**of_hub(unread_hub()), "row": page}
-    facts = ArticleFacts(**known, page=html(ARTICLE, title="T"), section=section, terms=None)
+    facts = ArticleFacts(**known, page=html(ARTICLE, title="T"), section=section, refreshes=False)
     decision = decide(visit, facts)
     assert (decision.record.fate is Fate.ANNOUNCE) == news
     assert decision.record.drop_hub

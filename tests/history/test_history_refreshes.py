@@ -9,7 +9,7 @@ from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Reply, Watch, page, red
 from stories import announced_pages
 
 from incremental.interfaces.explain.page_versions import difference, previous, version_at
-from incremental.schedule.refreshing import RefreshTerms, next_refresh_at
+from incremental.schedule.refreshing import next_refresh_at
 from incremental.settings import Settings
 from incremental.settings.sections import RefreshSettings
 from store.answers import NewQuery
@@ -199,10 +199,9 @@ def test_a_announced_page_that_was_taken_for_a_hub_is_read_as_well(tmp_path: Pat
 
 
 def test_a_page_that_changed_is_refreshed_sooner() -> None:
-    terms = RefreshTerms(first_seconds=DAY, max_seconds=90 * DAY)
-    assert next_refresh_at(START, START, terms) == START + DAY
-    assert next_refresh_at(START, START + 30 * DAY, terms) == START + 45 * DAY
-    assert next_refresh_at(START, START + 90 * DAY, terms) is None
+    assert next_refresh_at(START, START) == START + DAY
+    assert next_refresh_at(START, START + 30 * DAY) == START + 45 * DAY
+    assert next_refresh_at(START, START + 90 * DAY) is None
 
 
 def test_a_restart_is_no_reason_to_refresh(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def url(data: bytes) -> None:
             trap(usable)
             template(usable)
             page_number(usable)
-            Scope("https://example.org/").verdict(usable)
+            Scope("https://example.org/").rule(usable)
 
 
 def charset(data: bytes) -> None:

@@ -79,7 +79,7 @@ def test_no_address_makes_normalising_or_judging_raise(url: str) -> None:
             trap,
             template,
             page_number,
-            Scope("https://a.org/").verdict,
+            Scope("https://a.org/").rule,
         ):
             judge(usable)
         registered_domain(host_of(usable))

@@ -1,4 +1,4 @@
-"""Sitemaps, their index, their extensions, and lists of URLs."""
+"""Sitemaps, their index and their extensions."""
 
 import gzip
 from datetime import UTC, datetime
@@ -120,18 +120,10 @@ def test_a_cut_gzip_file_gives_its_beginning() -> None:
     assert 100 < len(links) < 2_000
 
 
-def test_a_plain_list() -> None:
-    page = read(b"https://example.org/1\r\n\r\n https://example.org/2 \nnonsense\nhttps://example.org/1\n",
-                content_type="text/plain")  # fmt: skip
-    assert page.kind is PageKind.SITEMAP
-    assert [link.url for link in page.links] == ["https://example.org/1", "https://example.org/2"]
-
-
 def test_the_number_of_urls_is_bounded() -> None:
     limits = ParseLimits(max_sitemap_urls=3)
     body = urlset("".join(f"<url><loc>/{number}</loc></url>" for number in range(9)))
-    lines = b"".join(b"https://example.org/%d\n" % number for number in range(9))
-    for form in (body, gzip.compress(body), lines):
+    for form in (body, gzip.compress(body)):
         page = read(form, limits=limits)
         assert (len(page.links), page.truncated) == (3, True)
 
@@ -160,8 +152,3 @@ def test_a_small_file_of_many_entries_is_cut_however_few_are_different(body: byt
     page = read(gzip.compress(body, compresslevel=1))
     assert page.truncated
     assert len(page.links) <= 1
-
-
-def test_a_list_of_one_url_repeated_is_cut() -> None:
-    page = read(b"https://a.org/\n" * 100_000, content_type="text/plain")
-    assert (len(page.links), page.truncated) == (1, True)

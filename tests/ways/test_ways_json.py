@@ -16,10 +16,11 @@ from incremental.parse.behind import (
     folder_for,
     routes,
 )
-from incremental.parse.embedded import read_json, states
+from incremental.parse.embedded import states
 from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import find_lists
 from incremental.parse.scripts import read_scripts
+from incremental.parse.text import read_json
 
 URL = "https://news.example/news"
 LONG = "The council has decided to build"

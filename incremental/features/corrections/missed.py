@@ -175,7 +175,7 @@ def _likely(  # noqa: PLR0913, PLR0917 - each bears on it
     lists.sort(key=lambda link: -scores[link.canonical_key])
     near = [hub.url for hub in nearest(hubs, url)]
     for one in (*near[:_MOST_NEAR], *_above(url), *(link.url for link in lists), *near):
-        if canonical_key(one) not in seen and scope.verdict(one).inside:
+        if canonical_key(one) not in seen and scope.holds(one):
             seen.add(canonical_key(one))
             yield one
 

@@ -189,7 +189,7 @@ class _Adding:
         for site_id in sorted(there):
             row = self._sites[site_id]
             is_apart = row.seed_url in self._feeds if of_feed else row.state == SiteStatus.PAUSED
-            if not is_apart and self._scopes[site_id].verdict(url).inside:
+            if not is_apart and self._scopes[site_id].holds(url):
                 return row
         return None
 

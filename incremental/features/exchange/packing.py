@@ -90,7 +90,7 @@ def _site(store: Store, row: SiteRow) -> PackSite:
     hubs = [
         _hub(one)
         for one in sorted(watched, key=lambda one: -one.new_pages)[:MAX_HUBS]
-        if scope.verdict(one.url).inside and _is_public(one.url)
+        if scope.holds(one.url) and _is_public(one.url)
     ]
     return PackSite(
         row.seed_url,

@@ -189,7 +189,7 @@ def _check_site(site: PackSite, name: str) -> None:
             raise InputError(name, site.seed, f"needs {WEEK} hours and {BINS} parts of the hour")
     scope = Scope(site.seed, site.reach, site.include, site.exclude)
     for hub in site.hubs:
-        if not scope.verdict(hub.url).inside:
+        if not scope.holds(hub.url):
             raise InputError(name, hub.url, f"is outside of the scope of {site.seed}")
         for url in (hub.way.url, hub.way.folder) if hub.way is not None else ():
             if url and domain_of(url) != domain_of(hub.url):

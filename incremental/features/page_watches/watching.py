@@ -106,7 +106,7 @@ def receivers(store: Store, settings: Settings) -> list[str]:
 def _site_of(store: Store, url: str, *, now: float) -> int:
     """Return the site that a watch belongs to; a page of none gets a site without hubs."""
     for row in store.read.sites():
-        if read_scope(row).verdict(url).inside:
+        if read_scope(row).holds(url):
             return row.id
     # It is known for the watched page alone: without a hub nothing else of it is visited.
     return store.write.add_site(url, site_name(url), now=now)

@@ -31,7 +31,7 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
     link = LinkEvidence(address, page.get("anchor") or None)
     # The context is used once, so its time does not matter.
     context = read_context(store, row.id, 0.0) if row is not None else None
-    evidence = context.add_to(link) if context is not None else link
+    evidence = context.index.add_context(link) if context is not None else link
     explained = classifier.explain(evidence)
     probability = explained.probability
     if context is not None:

@@ -87,16 +87,16 @@ def _in_site(
 ) -> dict[str, Any]:
     site = watch(row, settings)
     address = without_path_alias(url, site.path_aliases)
-    verdict = site.scope.verdict(address)
+    inside = site.scope.holds(address)
     answer: dict[str, Any] = {
         "site": row.name,
         "state": row.state,
-        "in_scope": verdict.inside,
-        "rule": verdict.rule,
+        "in_scope": inside,
+        "rule": site.scope.rule(address),
     }
     pages = pages_at(store, row, address)
     if not pages:
-        near = nearest(store.read.hubs(row.id), address) if verdict.inside else []
+        near = nearest(store.read.hubs(row.id), address) if inside else []
         return answer | {"seen": False, "nearest": [hub.url for hub in near[:_NEAREST]]}
     page = pages[0]
     first_hub = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])

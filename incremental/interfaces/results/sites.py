@@ -143,7 +143,7 @@ class AddingSites:
         for row in self._store.read.sites_by_id(known):
             hubs = self._store.read.hubs(row.id)
             # Without a hub a site is known for a watched page alone.
-            if hubs and read_scope(row).verdict(url).inside:
+            if hubs and read_scope(row).holds(url):
                 around.append((row, any(hub.baseline_at is not None for hub in hubs)))
         return around
 

@@ -93,10 +93,11 @@ _ADVERTISING = (
     r"|story|below|广告|推广|赞助(?:内容)?"
 )
 _FURNITURE = {
-    name: re.compile(rf"[\W_]*(?:(?>{words})(?![^\W_])[\W_]*+)++", re.IGNORECASE)
-    if name == "advertisement"
-    else re.compile(rf"[\W_]*(?:(?>{words})[\W_]*+)++", re.IGNORECASE)
-    for name, words in (("advertisement", _ADVERTISING), ("sharing", _SHARING))
+    name: re.compile(rf"[\W_]*(?:(?>{words}){end}[\W_]*+)++", re.IGNORECASE)
+    for name, words, end in (
+        ("advertisement", _ADVERTISING, r"(?![^\W_])"),
+        ("sharing", _SHARING, ""),
+    )
 }
 _MAX_FURNITURE_CHARS = 60
 _QUOTES = str.maketrans("‘’‚“”„«»–—‐‑", '\'\'\'"""""----')

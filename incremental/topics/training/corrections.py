@@ -80,7 +80,7 @@ def places(store: Store, url: str) -> list[tuple[SiteRow, str]]:
     found = []
     for row in store.read.sites():
         address = without_path_alias(url, rules(json.loads(row.path_aliases)))
-        if read_scope(row).verdict(address).inside:
+        if read_scope(row).holds(address):
             found.append((row, address))
     return found
 
