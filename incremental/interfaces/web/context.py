@@ -146,19 +146,18 @@ def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ConditionalRoute(StoreRoute):
-    """A route that adds an ETag to GET responses and answers 304 when it matches (RFC 9110, section 13).
+    """A route of the API: adds an ETag to GET responses and answers 304 when it matches (RFC 9110, 13).
 
-    In the API it refuses parameters that it does not have, because they are usually typos.
+    It refuses parameters that it does not have, because they are usually typos.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the route's handler."""
-        handler, parameters = super().get_route_handler(), sorted(_asked_for(self.dependant))
+        handler, parameters = super().get_route_handler(), _asked_for(self.dependant)
 
         async def conditional(request: Request) -> Response:
-            given = request.query_params.keys() if self.path.startswith("/api/") else ()
-            for name in set(given).difference(parameters):
-                way_out = Text("input.no_parameter", known=", ".join(parameters) or "-")
+            for name in request.query_params.keys() - parameters:
+                way_out = Text("input.no_parameter", known=", ".join(sorted(parameters)) or "-")
                 raise InputError("parameter", name[:100], way_out)
             response = await handler(request)
             if request.method != "GET" or response.status_code != HTTPStatus.OK:
