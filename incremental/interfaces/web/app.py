@@ -5,7 +5,6 @@ from copy import copy
 from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +14,6 @@ from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
@@ -72,12 +70,7 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     if warm:
         app.openapi()
     guarded = Guard(app, web, gate, _turned_away)
-    compressed = GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5)
-    # uvicorn describes by types of its own what Starlette's are.
-    inner: Any = _HeadAsGet(compressed)
-    # Client and scheme are what a trusted proxy says; nobody else is believed.
-    outer = ProxyHeadersMiddleware(inner, list(web.settings.web.trusted_proxies))
-    return cast("ASGIApp", outer)
+    return _HeadAsGet(GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5))
 
 
 class _HeadAsGet:
