@@ -114,14 +114,9 @@ class Caller:
 
     scope: TokenScope
     """read or write; write includes read."""
-    by: str
-    """open, token, basic, password or session."""
     token_id: int | None = None
-
-    @property
-    def ambient(self) -> bool:
-        """Whether browsers send the credential by themselves, which allows CSRF."""
-        return self.by != "token"
+    ambient: bool = True
+    """Whether browsers send the credential by themselves, which allows CSRF."""
 
     def may(self, scope: str) -> bool:
         """Return whether the caller holds *scope*."""
@@ -152,11 +147,13 @@ class Gate:
         if kind.lower() == "basic":
             return self._basic(store, value.strip(), client, now)
         if query_token:
-            return self._token(store, query_token, now)
+            # URLs end up in logs and bookmarks, so a token in one is read-only.
+            caller = self._token(store, query_token, now)
+            return caller and replace(caller, scope=READ)
         caller = self._session(store, session, now) if session else None
         # Neither a password nor a token is set.
         if caller is None and not self._password and not store.access.has_tokens():
-            return Caller(WRITE, "open")
+            return Caller(WRITE)
         return caller
 
     def log_in(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
@@ -184,11 +181,13 @@ class Gate:
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
-        return Caller(row.scope, "token", row.id) if row and row.kind == TokenKind.TOKEN else None
+        if row is None or row.kind != TokenKind.TOKEN:
+            return None
+        return Caller(row.scope, row.id, ambient=False)
 
     def _session(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(self._session_digest(secret), now=now)
-        return Caller(row.scope, "session") if row and row.kind == TokenKind.SESSION else None
+        return Caller(row.scope) if row and row.kind == TokenKind.SESSION else None
 
     def _basic(self, store: Store, encoded: str, client: str, now: float) -> Caller | None:
         try:
@@ -197,7 +196,7 @@ class Gate:
             return None
         caller = self._by_secret(store, text.partition(":")[2], client, now)
         # Browsers resend Basic credentials with cross-site requests.
-        return caller and replace(caller, by="basic")
+        return caller and replace(caller, ambient=True)
 
     def _by_secret(self, store: Store, secret: str, client: str, now: float) -> Caller | None:
         """Check *secret* as a token, then as the password unless *client* is throttled.
@@ -213,7 +212,7 @@ class Gate:
             self.throttle.failed(client, now)
             return None
         self.throttle.succeeded(client)
-        return Caller(WRITE, "password")
+        return Caller(WRITE)
 
     def _session_digest(self, secret: str) -> str:
         # Includes the password, so changing it ends all sessions.

@@ -20,7 +20,7 @@ from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
 from incremental.base.texts import Text, named
-from incremental.daemon.health import SERIOUS, Problem, ProblemKind
+from incremental.daemon.health import SERIOUS, ProblemKind
 from incremental.interfaces.web.access import Gate, Throttle
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
@@ -55,12 +55,6 @@ _UNHEALTHY = {
     ProblemKind.STORE: "the store cannot be used",
     ProblemKind.ENGINE: "no worker can be reached",
 }
-
-
-def serious(web: Web) -> list[Problem]:
-    """Return what is seriously wrong with the daemon in this process."""
-    problems = web.health.report().problems if web.health is not None else ()
-    return [one for one in problems if one.kind in SERIOUS]
 
 
 def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
@@ -130,7 +124,12 @@ def _include(app: FastAPI, target: str) -> None:
 def _healthz(request: Request) -> Response:
     """Say whether all is well or what is not; no more, because it is public."""
     web: Web = request.app.state.web
-    problems = {_UNHEALTHY.get(one.kind) or named(one.feature, "problem") for one in serious(web)}
+    reported = web.health.report().problems if web.health is not None else ()
+    problems = {
+        _UNHEALTHY.get(one.kind) or named(one.feature, "problem")
+        for one in reported
+        if one.kind in SERIOUS
+    }
     try:
         with web.store() as store:
             store.read.generation()
@@ -148,14 +147,15 @@ def _metrics(request: Request) -> Response:
 
 def _turned_away(request: Request, status: HTTPStatus, why: str) -> Response:
     """Answer what the guard refuses."""
-    return _answer(request, status, Text(f"refused.{why}"))
+    detail = Text(f"refused.{why}")
+    return _answer(request, status, detail, words_of(request).said(detail))
 
 
-def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:
-    """Return why a request failed: JSON for programs, else a page in the language of the reader."""
+def _answer(request: Request, status: HTTPStatus, detail: object, shown: str) -> Response:
+    """Return why a request failed: *detail* as JSON for programs, else a page with what is *shown*."""
     if request.url.path.startswith(MACHINES):
         return JSONResponse({"detail": detail}, status)
-    return error_page(request, status, words_of(request).said(detail))
+    return error_page(request, status, shown)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -165,9 +165,7 @@ def _refused(request: Request, error: Exception) -> Response:
         status = HTTPStatus.NOT_FOUND
     elif isinstance(error, StoreError):
         status = HTTPStatus.SERVICE_UNAVAILABLE
-    if request.url.path.startswith(MACHINES):
-        return JSONResponse({"detail": str(error)}, status)
-    return error_page(request, status, problem_of(request, error))
+    return _answer(request, status, str(error), problem_of(request, error))
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -176,10 +174,9 @@ def _http_error(request: Request, error: Exception) -> Response:
     detail = str(error.detail)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = Text("error.method", methods=headers.get("Allow", ""))
-    elif detail == status.phrase and not request.url.path.startswith(MACHINES):
-        # The library's own phrase says no more than the heading of the page does.
-        detail = ""
-    answer = _answer(request, status, detail)
+    # The library's own phrase says no more than the heading of the page does.
+    shown = "" if detail == status.phrase else words_of(request).said(detail)
+    answer = _answer(request, status, detail, shown)
     answer.headers.update(headers)
     return answer
 
@@ -191,12 +188,10 @@ def _invalid(request: Request, error: Exception) -> Response:
         {"loc": list(fault["loc"]), "msg": str(fault["msg"]), "type": str(fault["type"])}
         for fault in error.errors()
     ]
-    if request.url.path.startswith(MACHINES):
-        return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
-    words = words_of(request)
-    if any(fault["loc"][0] == "path" for fault in faults):
+    in_path = any(fault["loc"][0] == "path" for fault in faults)
+    if in_path and not request.url.path.startswith(MACHINES):
         return error_page(request, HTTPStatus.NOT_FOUND, "")
+    words = words_of(request)
     fields = ", ".join(words.maybe("field", str(fault["loc"][-1])) for fault in faults)
-    return error_page(
-        request, HTTPStatus.UNPROCESSABLE_ENTITY, words("error.invalid", fields=fields)
-    )
+    shown = words("error.invalid", fields=fields)
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, faults, shown)

@@ -27,7 +27,7 @@ from incremental.base.texts import LANGUAGES, Words
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import Web, web_of
-from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
+from incremental.interfaces.web.guard import FORM_COOKIE, form_cookie
 from incremental.interfaces.web.undo import undos_of
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -192,7 +192,7 @@ def _by_preference(accepted: str) -> list[str]:
 
 def preferred(request: Request, name: str) -> str:
     """Return what this browser chose for one of :data:`PREFERENCES`; empty = nothing."""
-    chosen = cookies_of(request.headers).get(f"hubwatch_{name}", "")
+    chosen = request.cookies.get(f"hubwatch_{name}", "")
     return chosen if chosen in PREFERENCES[name] else ""
 
 
@@ -234,7 +234,7 @@ def page(
         "theme": preferred(request, "theme") or "system",
         "undoable": partial(undos_of(request).unsaid, request),
         "crawling": web.is_crawled(),
-        "logged_in": SESSION_COOKIE in cookies_of(request.headers),
+        "logged_in": SESSION_COOKIE in request.cookies,
     }
     features = web.settings.enabled.on
     html = environment(features).get_template(template).render(**common, **(values or {}))

@@ -12,7 +12,7 @@ from incremental.base.texts import Text
 from incremental.interfaces.answer_links import AnswerLinks
 from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.guard import client_of, cookies_of
+from incremental.interfaces.web.guard import client_of
 from incremental.interfaces.web.routes.forms import Back, inside, see
 from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
 from incremental.topics.editing import give_feedback
@@ -64,7 +64,7 @@ def _again(request: Request, problem: str, next_page: str, status: HTTPStatus) -
 def log_out(request: Request, web: Web, store: Store) -> Response:
     """End the session."""
     gate: Gate = request.app.state.gate
-    session = cookies_of(request.headers).get(SESSION_COOKIE, "")
+    session = request.cookies.get(SESSION_COOKIE, "")
     gate.log_out(store, session, now=web.now())
     answer = see("/login")
     answer.delete_cookie(SESSION_COOKIE)
