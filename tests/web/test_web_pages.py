@@ -143,7 +143,7 @@ def test_marks_answer_with_the_row_as_it_is_now(served: Served, announced: Ids) 
     assert 'value="unstar"' in row
     assert 'name="back" value="/"' in row
     assert (
-        client.post(f"/pages/{page}/mark", data={"mark": "magic"}, headers=token).status_code == 400
+        client.post(f"/pages/{page}/mark", data={"mark": "magic"}, headers=token).status_code == 422
     )
 
 

@@ -22,7 +22,7 @@ from incremental.interfaces.web.api.schemas import RowId, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
-from incremental.interfaces.web.routes.forms import see, tone
+from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
@@ -77,7 +77,6 @@ def _changes(
         "chosen": watch,
         "changes": found,
         "pages": pages,
-        "tone": tone,
         "channels": channels,
         "more_url": more,
         "asked": asked,

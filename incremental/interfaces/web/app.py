@@ -25,7 +25,7 @@ from incremental.interfaces.web.access import Gate, Throttle
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
-from incremental.interfaces.web.undo import Undos
+from incremental.interfaces.web.undo import new_changes
 from incremental.interfaces.web.views import error_page, problem_of, words_of
 from store.errors import StoreError
 
@@ -85,7 +85,7 @@ def make_routes(web: Web, gate: Gate) -> FastAPI:
     app.state = State()
     app.state.web = web
     app.state.gate = gate
-    app.state.undos = Undos()
+    app.state.changes = new_changes()
     app.state.metrics = MetricsPage(web)
     return app
 

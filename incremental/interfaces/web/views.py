@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
@@ -24,11 +24,13 @@ from incremental.base.features import Feature
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.base.texts import LANGUAGES, Words
+from incremental.fetch.status import HARMLESS, HAS_PAGE, FetchStatus
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import Web, web_of
 from incremental.interfaces.web.guard import FORM_COOKIE, form_cookie
-from incremental.interfaces.web.undo import undos_of
+from incremental.interfaces.web.reading import like_of, terms_of
+from incremental.interfaces.web.undo import unsaid
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
@@ -102,6 +104,13 @@ def address(url: object) -> str:
     return parts if urlsplit(parts).scheme in ("http", "https") else ""
 
 
+def tone(status: str | None) -> str:
+    """Return the colour class of a fetch status."""
+    if status in HAS_PAGE or status == FetchStatus.REDIRECTED:
+        return "good"
+    return "warn" if status in HARMLESS else "bad"
+
+
 def query(path: str, **values: object) -> str:
     """Return *path* with the non-empty *values* as its query."""
     said = {key: value for key, value in values.items() if value not in (None, "", False)}
@@ -133,6 +142,10 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
     forms = [one.add_form for one in features if one.add_form]
     made.globals |= {
         "query": query,
+        "tone": tone,
+        "terms_of": terms_of,
+        "like_of": like_of,
+        "marked": escape,
         "languages": LANGUAGES,
         "version": _version(),
         "icon": _icon,
@@ -232,7 +245,7 @@ def page(
         "site_image": _site_images(web),
         "send_to": web.settings.web.send_to,
         "theme": preferred(request, "theme") or "system",
-        "undoable": partial(undos_of(request).unsaid, request),
+        "undoable": partial(unsaid, request),
         "crawling": web.is_crawled(),
         "logged_in": SESSION_COOKIE in request.cookies,
     }

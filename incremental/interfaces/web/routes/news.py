@@ -2,19 +2,19 @@
 
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
-from markupsafe import escape
 
-from incremental.base.errors import InputError, NotFoundError
+from incremental.base.errors import NotFoundError
 from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
+from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.status import next_look
 from incremental.interfaces.results.topics import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PathId
@@ -23,15 +23,12 @@ from incremental.interfaces.web.reading import (
     feedback,
     following,
     gained,
-    grouped,
-    like_of,
     marker,
     merged,
     terms,
-    terms_of,
 )
 from incremental.interfaces.web.routes.forms import Back, RowId, see
-from incremental.interfaces.web.undo import TakeBack, undoable, undos_of
+from incremental.interfaces.web.undo import TakeBack, undo_latest, undoable
 from incremental.interfaces.web.views import (
     PREFERENCES,
     View,
@@ -43,7 +40,7 @@ from incremental.interfaces.web.views import (
 )
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import AnnouncedPage
+from store.answers import AnnouncedPage, SavedSearchRow
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.values import TopicScore
 
@@ -51,11 +48,11 @@ router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
 _PER_EVENT = 200
 _MOST_ARRIVED = 50
-_MARKS: dict[str, dict[str, bool]] = {
-    "read": {"read": True},
-    "unread": {"read": False},
-    "star": {"starred": True},
-    "unstar": {"starred": False},
+_MARKS = {
+    "read": ("read", True),
+    "unread": ("read", False),
+    "star": ("starred", True),
+    "unstar": ("starred", False),
 }
 
 
@@ -80,7 +77,7 @@ def reading_list(
         "tags": store.tags.tags(),
         "counts": store.answers.totals(),
         "searches": store.answers.searches(),
-        **item_values(store, answer.rows, filters.topic),
+        "feedback": feedback(store, answer.rows, filters.topic),
         **list_values(request, filters, merged(answer.rows, events)),
     }
     if asked.hidden_verdict and not values["rows"]:
@@ -113,8 +110,8 @@ def fresh(
     events = gained(store, filters, web.now(), above=after, below=below)
     if not rows and not events:
         return Response(status_code=204)
-    values = item_values(store, rows, filters.topic)
-    values |= {
+    values = {
+        "feedback": feedback(store, rows, filters.topic),
         **list_values(request, filters, merged(rows, events)),
         "fresh_url": _fresh_url(filters, following(after, rows, events)),
     }
@@ -138,16 +135,10 @@ def list_values(
     asked = request.query_params.get("group", "")
     group = asked if asked in PREFERENCES["group"] else preferred(request, "group") or "day"
     view = View(words_of(request), web_of(request).now())
-    groups = grouped(rows, group, view)
+    groups: dict[str, list[AnnouncedPage | BackfillEvent]] = {}
+    for row in rows:
+        groups.setdefault(row.site if group == "site" else view.day(row.found_at), []).append(row)
     return {"rows": rows, "groups": groups, "group": group, "marked": marker(filters.q)}
-
-
-def item_values(
-    store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None, trained: int | None = None
-) -> dict[str, Any]:
-    """Return the template values that list rows need; *trained* is the topic that their buttons trained."""
-    learned = feedback(store, rows, topic, trained)
-    return {"feedback": learned, "terms_of": terms_of, "like_of": like_of, "marked": escape}
 
 
 @router.post("/pages/{page_id}/mark")
@@ -156,7 +147,7 @@ def mark(
     web: Web,
     store: Store,
     page_id: PathId,
-    mark: Annotated[str, Form(max_length=20)],
+    mark: Annotated[Literal["read", "unread", "star", "unstar", "relevant", "irrelevant"], Form()],
     topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
     quiet: Annotated[bool, Form()] = False,
     back: Back = "/",
@@ -166,18 +157,15 @@ def mark(
     *quiet* marks come with another act, such as opening the page, and are not announced.
     """
     chosen = number(topic)
-    if mark in _MARKS:
-        (kind, value), *_ = _MARKS[mark].items()
-        announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
-        if not announced:
-            raise NotFoundError(Text("input.page_unknown"))
-        back_to = {kind: not value}
-        take_back: TakeBack = lambda store, now: store.answers.mark([page_id], now=now, **back_to)  # noqa: E731
-    elif mark in ("relevant", "irrelevant"):
-        relevant = mark == "relevant"
-        take_back = _give_feedback(store, page_id, chosen, relevant=relevant, now=web.now())
+    if mark in {"relevant", "irrelevant"}:
+        take_back = _give_feedback(
+            store, page_id, chosen, relevant=mark == "relevant", now=web.now()
+        )
     else:
-        raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
+        kind, value = _MARKS[mark]
+        if not store.answers.mark([page_id], now=web.now(), **{kind: value}):
+            raise NotFoundError(Text("input.page_unknown"))
+        take_back = lambda store, now: store.answers.mark([page_id], now=now, **{kind: not value})  # noqa: E731
     if not quiet:
         undoable(request, mark, take_back, page_id, chosen)
     if "hx-request" not in request.headers:
@@ -193,8 +181,8 @@ def _row(
         raise NotFoundError(Text("input.page_unknown"))
     shown = parse_qsl(urlsplit(request.headers.get("hx-current-url", "")).query)
     filters = lenient(dict(shown))
-    values = item_values(store, (detail.news,), filters.topic, trained=topic)
-    values |= {"row": detail.news, "marked": marker(filters.q)}
+    learned = feedback(store, [detail.news], filters.topic, trained=topic)
+    values = {"row": detail.news, "feedback": learned, "marked": marker(filters.q)}
     return page(request, template, values)
 
 
@@ -208,16 +196,7 @@ def _give_feedback(
     name, key = topic_numbered(store, topic).name, canonical_key(detail.url)
     said = store.topics.said_of([key]).get((topic, key))
     scores = [
-        TopicScore(
-            key,
-            topic,
-            one.score,
-            one.verdict,
-            one.fetched,
-            one.method,
-            one.version,
-            terms(one.terms),
-        )
+        result_of(TopicScore, one, canonical_key=key, terms=terms(one.terms))
         for one in store.topics.scores([page_id], topic)
     ]
     give_feedback(store, name, [detail.url], relevant=relevant, now=now)
@@ -237,10 +216,7 @@ def _give_feedback(
 @router.post("/undo")
 def undo(request: Request, web: Web, store: Store, back: Back = "/") -> Response:
     """Take back the latest change of this browser; returns its row to htmx, else redirects."""
-    change = undos_of(request).latest(request)
-    if change is not None:
-        undos_of(request).forget(change)
-        change.take_back(store, web.now())
+    change = undo_latest(request, store, web.now())
     if "hx-request" not in request.headers:
         return see(back)
     if change is None:
@@ -284,30 +260,27 @@ async def save_search(request: Request) -> Response:
 
 
 @router.get("/searches/{name}")
-def saved_search(request: Request, name: str) -> Response:
+def saved_search(store: Store, name: str) -> Response:
     """Redirect to the list of a saved search."""
-    return see(query("/", **search_filters(request, name).values()))
+    return see(query("/", **from_json(_search_named(store, name).query).values()))
 
 
 @router.post("/searches/{name}/remove")
 def remove_search(request: Request, store: Store, name: str) -> Response:
     """Delete a saved search."""
-    row = store.answers.search(name)
-    if row is None or not store.answers.remove_search(name):
-        raise NotFoundError(Text("missing.search", name=name[:80]))
+    row = _search_named(store, name)
+    store.answers.remove_search(name)
     undoable(
         request, "search", lambda store, now: store.answers.save_search(name, row.query, now=now)
     )
     return see("/feeds")
 
 
-def search_filters(request: Request, name: str) -> Filters:
-    """Return the filters of a saved search; raises NotFoundError if there is none."""
-    with web_of(request).store() as store:
-        row = store.answers.search(name)
+def _search_named(store: Store, name: str) -> SavedSearchRow:
+    row = store.answers.search(name)
     if row is None:
         raise NotFoundError(Text("missing.search", name=name[:80]))
-    return from_json(row.query)
+    return row
 
 
 def event_numbered(store: Store, event_id: int) -> BackfillEvent:

@@ -32,7 +32,7 @@ from incremental.interfaces.site_editing import (
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.routes.forms import Back, see, tone
+from incremental.interfaces.web.routes.forms import Back, see
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from incremental.schedule.profile import by_hour_of_day
@@ -166,7 +166,6 @@ def site_view(
         "hubs": hubs,
         "lines": lines,
         "by_hour": [(f"{hour:02d}", rate) for hour, rate in enumerate(rates or ())],
-        "tone": tone,
         "problem": problem,
         "asked": asked,
         "form": {**site, **(typed or {})},

@@ -9,7 +9,6 @@ from fastapi.responses import Response
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.views import page
 from store import Store
 
@@ -51,7 +50,6 @@ def status_page(request: Request, web: Web, store: Store) -> Response:
         "new_chart": [(hour, news.get(number, 0)) for number, hour in hours.items()],
         "errors": sorted(failed.items(), key=lambda pair: -pair[1]),
         "hosts": hosts,
-        "tone": tone,
     }
     return page(request, "status.html", values)
 
