@@ -41,7 +41,7 @@ EVERYBODY = "*"
 _MOST_CLIENTS = 2_000
 _SUBSCRIBER_BITS = 64
 READ, WRITE = TokenScope.READ, TokenScope.WRITE
-SESSION_SECONDS = 30 * 86_400.0
+SESSION_SECONDS = 30 * 86_400
 SESSION_COOKIE = "hubwatch_session"
 # Lets secret scanners recognise a leaked token.
 _PREFIX = "hubwatch_"

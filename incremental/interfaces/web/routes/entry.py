@@ -51,7 +51,7 @@ def log_in(
     if session is None:
         return _again(request, words("login.wrong"), next, HTTPStatus.UNAUTHORIZED)
     answer = see(next)
-    set_cookie(request, answer, SESSION_COOKIE, session, seconds=SESSION_SECONDS)
+    set_cookie(request, answer, SESSION_COOKIE, session, SESSION_SECONDS)
     return answer
 
 
