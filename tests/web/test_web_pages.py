@@ -251,9 +251,10 @@ def test_the_empty_list_of_a_topic_says_what_became_of_the_new_pages(
 
 def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
     client = served.client()
-    post(client, "/labels", url=HOME + "tags/", label="hub", back="/sites/1")
+    (page,) = served.store.read.find_page(HOME + "new-0.html", "")
+    post(client, "/labels", page=page["id"], label="hub", back="/sites/1")
     said = served.store.read.labels()[-1]
-    assert (said.url, said.label) == (HOME + "tags/", "hub")
+    assert (said.url, said.label) == (HOME + "new-0.html", "hub")
 
 
 def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:

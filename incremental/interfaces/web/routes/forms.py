@@ -7,6 +7,7 @@ from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 RowId = Annotated[int, Form(ge=1, le=2**62)]
+RowIds = Annotated[list[RowId], Form(max_length=1_000, default_factory=list)]
 Back = Annotated[str, Form(max_length=2_000)]
 """The path to return to; ignored if it is not ours."""
 

@@ -27,7 +27,7 @@ from incremental.interfaces.web.reading import (
     merged,
     terms,
 )
-from incremental.interfaces.web.routes.forms import Back, RowId, see
+from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.undo import TakeBack, undo_latest, undoable
 from incremental.interfaces.web.views import (
     PREFERENCES,
@@ -231,8 +231,8 @@ def mark_read(
     request: Request,
     web: Web,
     store: Store,
-    page: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
-    event: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - likewise
+    page: RowIds,
+    event: RowIds,
     back: Back = "/",
 ) -> Response:
     """Mark pages and events as read."""

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
@@ -21,7 +20,6 @@ from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.site_editing import (
-    Visit,
     edit_site,
     hours_typed,
     number_typed,
@@ -32,14 +30,13 @@ from incremental.interfaces.site_editing import (
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.routes.forms import Back, see
+from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct
 from store import Store
-from store.answers import PageDetail
 from store.enums import SiteStatus
 from store.values import SiteRow
 
@@ -51,7 +48,6 @@ LEAST_COUNTED = 24.0
 _Text = Annotated[str, Field(max_length=2_000)]
 _Number = Annotated[str, Field(max_length=20)]
 _NUMBERS = ("requests_per_day", "min_interval_minutes", "max_interval_hours")
-_Pages = Annotated[list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=_MOST_HUBS)]
 
 
 @router.get("/sites")
@@ -211,13 +207,36 @@ def remove(store: Store, site: SiteRow) -> Response:
 def label(
     web: Web,
     store: Store,
-    url: Annotated[str, Form(max_length=2_000)],
-    label: Annotated[str, Form(pattern="^(hub|article)$")],
+    label: Annotated[Literal["hub", "article"], Form()],
+    page: RowIds,
     back: Back = "/sites",
 ) -> Response:
-    """Label a page as hub or article."""
-    correct(store, url, label, now=web.now())
-    return see(back)
+    """Label pages as hubs or articles."""
+    refused = None
+    for url in store.read.urls(page):
+        try:
+            correct(store, url, label, now=web.now())
+        except InputError as error:
+            refused = stored(error.way_out)
+    return see(query(back, refused=refused))
+
+
+@router.post("/visits")
+def visit(
+    web: Web,
+    store: Store,
+    page: RowIds,
+    site: Annotated[int | None, Form(ge=1, le=2**62)] = None,
+    back: Back = "/sites",
+) -> Response:
+    """Visit pages or the hubs of a site now; where it leads to says what becomes of the request."""
+    settings, now = web.settings, web.now()
+    found = request_pages(store, settings, page, now=now)
+    if site is not None:
+        found += request_site(store, settings, site_numbered(store, site), now=now)
+    asked = sum(not one.refused for one in found)
+    why = next((stored(one.refused) for one in found if one.refused), None)
+    return see(query(back, asked=asked or None, refused=None if asked else why))
 
 
 @router.get("/check")
@@ -271,50 +290,4 @@ def edit(
         edit_site(store, site, given, web.settings, now=web.now())
     except InputError as error:
         return site_view(request, site.id, problem=problem_of(request, error), typed=typed)
-    return see(f"/sites/{site.id}")
-
-
-@router.post("/sites/{site_id}/visit")
-def visit_site(web: Web, store: Store, site: SiteRow) -> Response:
-    """Visit the hubs of a site now."""
-    return _asked(f"/sites/{site.id}", request_site(store, web.settings, site, now=web.now()))
-
-
-def _asked(path: str, found: list[Visit]) -> Response:
-    """Return to *path*, which says what becomes of the request."""
-    asked = sum(not one.refused for one in found)
-    why = next((stored(one.refused) for one in found if one.refused), None)
-    return see(query(path, asked=asked or None, refused=None if asked else why))
-
-
-@router.post("/pages/{page_id}/visit")
-def visit_page(web: Web, store: Store, detail: PageDetail) -> Response:
-    """Visit a page now."""
-    found = request_pages(store, web.settings, [detail.page_id], now=web.now())
-    return _asked(f"/pages/{detail.page_id}", found)
-
-
-@router.post("/sites/{site_id}/hubs")
-def change_hubs(
-    request: Request,
-    web: Web,
-    store: Store,
-    site: SiteRow,
-    action: Annotated[Literal["visit", "hub", "article"], Form()],
-    chosen: Annotated[_Pages | None, Form(alias="page")] = None,
-) -> Response:
-    """Visit several hubs now, or say of each whether it is one."""
-    problems = []
-    if action == "visit":
-        return _asked(
-            f"/sites/{site.id}",
-            request_pages(store, web.settings, chosen or [], now=web.now()),
-        )
-    for url in store.read.urls(chosen or []):
-        try:
-            correct(store, url, action, now=web.now())
-        except HubwatchError as error:
-            problems.append(problem_of(request, error))
-    if problems:
-        return site_view(request, site.id, problem="\n".join(problems))
     return see(f"/sites/{site.id}")
