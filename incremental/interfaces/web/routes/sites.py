@@ -27,8 +27,7 @@ from incremental.interfaces.site_editing import (
     request_site,
     site_in_file,
 )
-from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import StoreRoute, Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.explanation import explanation
 from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.undo import undoable
@@ -129,44 +128,41 @@ def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
 @router.get("/sites/{site_id}")
 def site_page(
     request: Request,
-    site_id: RowId,
+    web: Web,
+    store: Store,
+    site: SiteRow,
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show one site: health, terms, new links by hour, hubs."""
     # Only a sentence of ours is shown: the address may come from anywhere.
     known = words_of(request).known(refused)
-    return site_view(request, site_id, problem=known, asked=asked)
+    return _site_page(request, web, store, site, problem=known, asked=asked)
 
 
-def site_view(
+def _site_page(
     request: Request,
-    site_id: int,
+    web: Web,
+    store: Store,
+    row: SiteRow,
     *,
-    problem: str = "",
+    problem: str,
     asked: int = 0,
     typed: Mapping[str, Any] | None = None,
 ) -> Response:
     """Show one site, with what was *typed* into its form and refused."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        (site,) = _sites(web, store, request, [row])
-        hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
-        rates = hour_rates(web, row)
-        events = store.read.site_changes(site_id, limit=10)
-        in_file = site_in_file(row, web.settings) is not None
-        lines = [*web.settings.enabled.asked("site_line", store, row, web.now())]
+    (site,) = _sites(web, store, request, [row])
+    rates = hour_rates(web, row)
     values = {
-        "site": site | {"events": events},
-        "hubs": hubs,
-        "lines": lines,
+        "site": site | {"events": store.read.site_changes(row.id, limit=10)},
+        "hubs": hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS],
+        "lines": [*web.settings.enabled.asked("site_line", store, row, web.now())],
         "by_hour": [(f"{hour:02d}", rate) for hour, rate in enumerate(rates or ())],
         "problem": problem,
         "asked": asked,
         "form": {**site, **(typed or {})},
         "typed": typed is not None,
-        "in_file": in_file,
+        "in_file": site_in_file(row, web.settings) is not None,
         "defaults": web.settings.revisit,
     }
     return page(request, "site.html", values)
@@ -259,7 +255,7 @@ class SiteForm(BaseModel):
     """What is typed for a site; an empty field means the default of the settings."""
 
     name: Annotated[str, Field(max_length=200)]
-    reach: Reach | None = None
+    reach: Reach = Reach.HOST
     include: _Text = ""
     exclude: _Text = ""
     requests_per_day: _Number = ""
@@ -274,20 +270,20 @@ def edit(
     request: Request, web: Web, store: Store, site: SiteRow, form: Annotated[SiteForm, Form()]
 ) -> Response:
     """Change a site."""
-    lists = {"include": form.include.split(), "exclude": form.exclude.split()}
-    lists["tags"] = parted(form.tags)
-    typed = form.model_dump() | lists
-    given: dict[str, Any] = {name: tuple(value) for name, value in lists.items()} | {
-        "name": form.name
+    typed = form.model_dump() | {
+        "include": form.include.split(),
+        "exclude": form.exclude.split(),
+        "tags": parted(form.tags),
     }
+    given = dict(typed)
     try:
         if site_in_file(site, web.settings) is not None:
-            given = {name: given[name] for name in ("name", "tags")}
+            given = {name: typed[name] for name in ("name", "tags")}
         else:
             given |= {name: number_typed(name, typed[name]) for name in _NUMBERS}
             given["hours"] = hours_typed(form.hours.replace(",", " ").replace("，", " ").split())
-            given |= {"reach": form.reach} if form.reach else {}
         edit_site(store, site, given, web.settings, now=web.now())
     except InputError as error:
-        return site_view(request, site.id, problem=problem_of(request, error), typed=typed)
+        problem = problem_of(request, error)
+        return _site_page(request, web, store, site, problem=problem, typed=typed)
     return see(f"/sites/{site.id}")
