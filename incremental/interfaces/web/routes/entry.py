@@ -41,23 +41,19 @@ def log_in(
     words, client = words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
-    wait = gate.throttle.wait_seconds(client, now)
+    wait = math.ceil(gate.throttle.wait_seconds(client, now))
     session = gate.log_in(store, secret, client, now=now)
-    if session is None and wait > 0:
-        problem = words("login.wait", n=math.ceil(wait))
-        answer = _again(request, problem, next, HTTPStatus.TOO_MANY_REQUESTS)
-        answer.headers["Retry-After"] = str(math.ceil(wait))
-        return answer
     if session is None:
-        return _again(request, words("login.wrong"), next, HTTPStatus.UNAUTHORIZED)
+        problem = words("login.wait", n=wait) if wait else words("login.wrong")
+        status = HTTPStatus.TOO_MANY_REQUESTS if wait else HTTPStatus.UNAUTHORIZED
+        values = {"problem": problem, "next": inside(next)}
+        answer = page(request, "login.html", values, status=status)
+        if wait:
+            answer.headers["Retry-After"] = str(wait)
+        return answer
     answer = see(next)
     set_cookie(request, answer, SESSION_COOKIE, session, SESSION_SECONDS)
     return answer
-
-
-def _again(request: Request, problem: str, next_page: str, status: HTTPStatus) -> Response:
-    values = {"problem": problem, "next": inside(next_page)}
-    return page(request, "login.html", values, status=status)
 
 
 @router.post("/logout")
