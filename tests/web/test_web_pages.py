@@ -335,13 +335,14 @@ def test_feedback_that_is_undone_leaves_what_was_known_before(
 
 def test_each_browser_undoes_its_own_changes(served: Served) -> None:
     mine, other = served.client(), served.client()
-    post(mine, "/sites/1/state", state="paused")
-    assert "Site paused" in mine.get("/sites/1").text
+    post(mine, "/searches", name="bridges", q="bridge")
+    post(mine, "/searches/bridges/remove")
+    assert "Saved search removed" in mine.get("/feeds").text
     post(other, "/undo")
-    assert served.store.read.sites()[0].state == "paused"
+    assert served.store.answers.searches() == []
     post(mine, "/undo")
     post(mine, "/undo")
-    assert served.store.read.sites()[0].state == "active"
+    assert [row.name for row in served.store.answers.searches()] == ["bridges"]
 
 
 def test_a_search_marks_words_and_escapes_what_is_around_them() -> None:

@@ -23,7 +23,6 @@ from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
 from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
 from store.enums import WatchState
@@ -111,11 +110,7 @@ def add_form(
 
 @router.post("/changes/{watch_id}/{action}")
 def act(
-    request: Request,
-    web: Web,
-    store: Store,
-    watch_id: RowId,
-    action: Literal["pause", "resume", "remove"],
+    web: Web, store: Store, watch_id: RowId, action: Literal["pause", "resume", "remove"]
 ) -> Response:
     """Pause, resume or remove a watch; to resume an active one checks its pages now."""
     watch = found_watch(store, watch_id)
@@ -127,11 +122,6 @@ def act(
     if paused == (watch.state is WatchState.PAUSED):
         # Its pages are due at once.
         return see(query("/changes", asked=store.page_watches.standings()[watch_id].pages))
-    undoable(
-        request,
-        f"watch_{action}d",
-        lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
-    )
     return see("/changes")
 
 

@@ -30,7 +30,6 @@ from incremental.interfaces.site_editing import (
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.explanation import explanation
 from incremental.interfaces.web.routes.forms import Back, RowIds, see
-from incremental.interfaces.web.undo import undoable
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
@@ -176,19 +175,9 @@ def hubs_part(request: Request, web: Web, store: Store, site: SiteRow) -> Respon
 
 
 @router.post("/sites/{site_id}/state")
-def set_state(
-    request: Request,
-    store: Store,
-    site: SiteRow,
-    state: Annotated[str, Form(pattern="^(active|paused)$")],
-) -> Response:
+def set_state(store: Store, site: SiteRow, state: Annotated[SiteStatus, Form()]) -> Response:
     """Pause or resume a site."""
-    store.write.update_site(site.id, state=SiteStatus(state))
-    undoable(
-        request,
-        f"site_{state}",
-        lambda store, _: store.write.update_site(site.id, state=site.state),
-    )
+    store.write.update_site(site.id, state=state)
     return see(f"/sites/{site.id}")
 
 
