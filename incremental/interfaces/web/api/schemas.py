@@ -120,15 +120,6 @@ class NewLabels(RequestSchema):
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
 
 
-class Explanation(ResponseSchema):
-    """The explanation of a URL; see `hubwatch check`."""
-
-    model_config = ConfigDict(extra="allow")
-
-    url: str
-    verdict: str
-
-
 # Errors that any route may return.
 REFUSED: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "Invalid request; see detail."},

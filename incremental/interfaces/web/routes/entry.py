@@ -17,8 +17,6 @@ from incremental.interfaces.web.routes.forms import Back, inside, see
 from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers.announced import AnnouncedPage
-from store.topics.values import TopicRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 
@@ -81,23 +79,14 @@ def choose(
     return answer
 
 
-@router.get("/answer/irrelevant/{link}")
-def ask(request: Request, web: Web, store: Store, link: str) -> Response:
-    """Show the page and the topic that a link is about, and a button."""
-    topic, row = _asked(web, store, link)
-    return page(request, "answer.html", {"topic": topic, "row": row, "done": False})
-
-
-@router.post("/answer/irrelevant/{link}")
+@router.api_route("/answer/irrelevant/{link}", methods=["GET", "POST"])
 def answer(request: Request, web: Web, store: Store, link: str) -> Response:
-    """Mark the page as not relevant to the topic."""
-    topic, row = _asked(web, store, link)
-    give_feedback(store, topic.name, [row.url], relevant=False, now=web.now())
-    return page(request, "answer.html", {"topic": topic, "row": row, "done": True})
-
-
-def _asked(web: Web, store: Store, link: str) -> tuple[TopicRow, AnnouncedPage]:
+    """Show the page and the topic that a link is about, and a button that says: not relevant to it."""
     links = AnswerLinks.of(web.settings, web.folder)
     if links is None:
         raise NotFoundError(Text("missing.answer"))
-    return links.read(store, link, web.now())
+    topic, row = links.read(store, link, web.now())
+    done = request.method == "POST"
+    if done:
+        give_feedback(store, topic.name, [row.url], relevant=False, now=web.now())
+    return page(request, "answer.html", {"topic": topic, "row": row, "done": done})

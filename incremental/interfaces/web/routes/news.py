@@ -1,6 +1,7 @@
 """The reading list: new pages, backfills, marks, saved searches."""
 
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -233,17 +234,18 @@ def mark_read(
     store: Store,
     page: RowIds,
     event: RowIds,
+    read: Annotated[bool, Form()] = True,
     back: Back = "/",
 ) -> Response:
-    """Mark pages and events as read."""
-    store.answers.mark(page, now=web.now(), read=True)
-    store.backfills.mark(event, now=web.now(), read=True)
+    """Mark pages and events as read, or as unread."""
 
-    def take_back(store: Store, now: float) -> None:
-        store.answers.mark(page, now=now, read=False)
-        store.backfills.mark(event, now=now, read=False)
+    def mark(store: Store, now: float, *, read: bool) -> None:
+        store.answers.mark(page, now=now, read=read)
+        store.backfills.mark(event, now=now, read=read)
 
-    undoable(request, "all_read", take_back, n=len(page) + len(event))
+    mark(store, web.now(), read=read)
+    n = len(page) + len(event)
+    undoable(request, "all_read" if read else "unread", partial(mark, read=not read), n=n)
     return see(back)
 
 
@@ -283,14 +285,6 @@ def _search_named(store: Store, name: str) -> SavedSearchRow:
     return row
 
 
-def event_numbered(store: Store, event_id: int) -> BackfillEvent:
-    """Return a backfill; raises NotFoundError if there is none."""
-    event = store.backfills.event(event_id)
-    if event is None:
-        raise NotFoundError(Text("missing.backfill"))
-    return event
-
-
 @router.get("/backfills/{event_id}")
 def backfill_page(
     request: Request,
@@ -299,28 +293,11 @@ def backfill_page(
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     """Show the pages of a backfill, in the order of its list."""
-    event = event_numbered(store, event_id)
+    event = store.backfills.event(event_id)
+    if event is None:
+        raise NotFoundError(Text("missing.backfill"))
     asked = BackfillQuery(event=event_id, after=after, limit=_PER_EVENT, order="oldest")
     rows = store.backfills.pages(asked)
     more = len(rows) == _PER_EVENT
     address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
     return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
-
-
-@router.post("/backfills/{event_id}/mark")
-def mark_backfill(
-    request: Request,
-    web: Web,
-    store: Store,
-    event_id: PathId,
-    mark: Annotated[str, Form(pattern="^(read|unread)$")],
-    back: Back = "/",
-) -> Response:
-    """Mark a backfill as read or unread."""
-    event_numbered(store, event_id)
-    read = mark == "read"
-    store.backfills.mark([event_id], now=web.now(), read=read)
-    undoable(
-        request, mark, lambda store, now: store.backfills.mark([event_id], now=now, read=not read)
-    )
-    return see(back)

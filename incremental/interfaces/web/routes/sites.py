@@ -14,11 +14,11 @@ from incremental.base.scope import Reach
 from incremental.base.tagging import parted
 from incremental.base.texts import stored
 from incremental.fetch.status import HARMLESS
-from incremental.interfaces.explain.page import budget_and_visit, explain
+from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.sites import site_results
-from incremental.interfaces.results.status import DAY
+from incremental.interfaces.results.status import SiteStatus, site_statuses
 from incremental.interfaces.site_editing import (
     edit_site,
     hours_typed,
@@ -35,7 +35,7 @@ from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct
 from store import Store
-from store.enums import SiteStatus
+from store.enums import SiteStatus as StoredState
 from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -60,49 +60,38 @@ def sites_page(
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
-    """Return sites with their budget, price, next visit, last new page and health."""
-    words, now, monitor = words_of(request), web.now(), store.monitor
-    counts, unread = store.read.visit_counts(now - DAY), monitor.unread_seeds()
-    last_new, due = monitor.last_announced(), monitor.next_due()
-    notes = web.settings.enabled.by_id("site_notes", store)
+    """Return sites as they fare, with their last new page and their health."""
+    words, last_new = words_of(request), store.monitor.last_announced()
     found = []
-    for row, site in zip(rows, site_results(store, rows), strict=True):
-        visits = counts.get(row.id, {})
-        tone, why, said = _health(row, visits, unread.get(row.id), notes.get(row.id))
+    statuses = site_statuses(store, web.settings, rows, web.now())
+    for site, status in zip(site_results(store, rows), statuses, strict=True):
+        tone, why, said = _health(status)
         if "status" in said:
             said["status"] = words.maybe("fetch", str(said["status"]))
-        found.append(
-            {
-                **by_name(site),
-                **budget_and_visit(web.settings, row, due.get(row.id), now=now),
-                "last_new_at": last_new.get(row.id),
-                "health": tone,
-                "health_why": words(f"sites.why_{why}", **said),
-                "visits_by_status": visits,
-            }
-        )
+        more = {
+            "last_new_at": last_new.get(site.id),
+            "health": tone,
+            "health_why": words(f"sites.why_{why}", **said),
+        }
+        found.append(by_name(site) | by_name(status) | more)
     return found
 
 
-def _health(
-    row: SiteRow, counts: Mapping[str, int], unread: str | None, note: str | None
-) -> tuple[str, str, dict[str, object]]:
-    """Return the health of a site (good, warn, bad, or idle) and why: a text of ``sites.why_...``.
-
-    *counts*: its visits of the last day by status; *unread*: why its seed was never read.
-    """
+def _health(site: SiteStatus) -> tuple[str, str, dict[str, object]]:
+    """Return the health of a site (good, warn, bad, or idle) and why: a text of ``sites.why_...``."""
+    counts = site.visits_by_status
     visits = sum(counts.values())
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
-    if row.state == SiteStatus.PAUSED:
+    if site.state == StoredState.PAUSED:
         return "idle", "paused", {}
-    if unread:
-        return "bad", "unread", {"status": unread}
+    if site.trouble:
+        return "bad", "unread", {"status": site.trouble}
     if failed and 2 * sum(failed.values()) > visits:
         worst = max(failed, key=failed.__getitem__)
         share = round(100 * sum(failed.values()) / visits)
         return "bad", "failing", {"share": share, "status": worst}
-    if note:
-        return "warn", "noted", {"note": note}
+    if site.problem:
+        return "warn", "noted", {"note": site.problem}
     if not visits:
         return "idle", "quiet", {}
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
@@ -175,7 +164,7 @@ def hubs_part(request: Request, web: Web, store: Store, site: SiteRow) -> Respon
 
 
 @router.post("/sites/{site_id}/state")
-def set_state(store: Store, site: SiteRow, state: Annotated[SiteStatus, Form()]) -> Response:
+def set_state(store: Store, site: SiteRow, state: Annotated[StoredState, Form()]) -> Response:
     """Pause or resume a site."""
     store.write.update_site(site.id, state=state)
     return see(f"/sites/{site.id}")
