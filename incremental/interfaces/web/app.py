@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
@@ -64,18 +64,7 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     if warm:
         app.openapi()
     guarded = Guard(app, web, gate, _turned_away)
-    return _HeadAsGet(GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5))
-
-
-class _HeadAsGet:
-    """Answers HEAD as GET; the server sends no body (RFC 9110, section 9.3.2)."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
-        await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
+    return GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5)
 
 
 def make_routes(web: Web, gate: Gate) -> FastAPI:

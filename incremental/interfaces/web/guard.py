@@ -14,18 +14,17 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from incremental.interfaces.web.access import (
     SESSION_COOKIE,
-    WRITE,
     Caller,
     Gate,
     is_form_token,
@@ -40,10 +39,10 @@ MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
 BODY_SECONDS = 30.0
-_SAFE = ("GET", "HEAD")
 # What a cross-site form can send without a preflight.
 _SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 _HOST = re.compile(r"(?:\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]+)\]|([^\s:/\\@\[\]?#,]+))(?::[0-9]{0,5})?")
+_FORM_TOKEN = re.compile(rb"(?:^|&)form_token=([0-9a-f]+)")
 _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -89,9 +88,11 @@ class Guard:
         """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
-        # As the application does it; a refusal is a page of its own.
-        request = Request({**scope, "app": self._app})
-        body = await _read_body(scope, receive)
+        # HEAD is answered as GET; the server sends no body (RFC 9110, section 9.3.2).
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        # With the application, as a refusal is a page of its own.
+        request = Request({**scope, "app": self._app, "method": method})
+        body = await _read_body(request, receive)
         answer = await run_in_threadpool(self._refusal, request, body)
         if answer is None:
             await self._app(request.scope, _replay(body, receive), _with_headers(send))
@@ -107,7 +108,8 @@ class Guard:
         if "\0" in request.url.path or "%00" in request.url.query:
             return self._refused(request, HTTPStatus.BAD_REQUEST, "nul")
         try:
-            caller = self._caller(request)
+            with self._web.store() as store:
+                caller = self._gate.identify(store, request, self._web.now())
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
             if not _is_public(request.url.path):
@@ -116,14 +118,14 @@ class Guard:
         request.state.caller = caller
         if caller is None and not _is_public(request.url.path):
             return self._ask_for_credentials(request)
-        return None if request.method in _SAFE else self._refused_change(request, caller, body)
+        return None if request.method == "GET" else self._refused_change(request, caller, body)
 
     def _refused_change(
         self, request: Request, caller: Caller | None, body: bytes
     ) -> Response | None:
         """Return the refusal of an unauthorized or cross-site change, else None."""
         path = request.url.path
-        if caller is not None and not _is_public(path) and not caller.may(WRITE):
+        if caller is not None and not _is_public(path) and not caller.may_write:
             return self._refused(request, HTTPStatus.FORBIDDEN, "read_only")
         if (caller is None or caller.ambient) and not _is_from_us(request, body):
             why = "not_json" if path.startswith("/api/") else "not_from_us"
@@ -140,22 +142,10 @@ class Guard:
             return refusal
         if "hx-request" in request.headers:
             return Response("", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": "/login"})
-        if request.method not in _SAFE:
+        if request.method != "GET":
             return self._refused(request, HTTPStatus.UNAUTHORIZED, "log_in")
         there = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
         return RedirectResponse(f"/login?next={there}", HTTPStatus.SEE_OTHER)
-
-    def _caller(self, request: Request) -> Caller | None:
-        feed = request.url.path.startswith("/feeds/")
-        with self._web.store() as store:
-            return self._gate.identify(
-                store,
-                now=self._web.now(),
-                authorization=request.headers.get("authorization", ""),
-                session=request.cookies.get(SESSION_COOKIE, ""),
-                query_token=request.query_params.get("token", "") if feed else "",
-                client=client_of(request),
-            )
 
     def _is_our_name(self, host: str) -> bool:
         """Return whether a Host header is ours: a configured name, or any IP address.
@@ -164,11 +154,6 @@ class Guard:
         """
         name = _host_of(host)
         return name is not None and (name in self._hosts or _is_address(name))
-
-
-def client_of(request: Request) -> str:
-    """Return the client's IP address, empty if unknown."""
-    return request.client.host if request.client else ""
 
 
 def form_cookie(request: Request) -> str:
@@ -216,26 +201,19 @@ def _is_from_us(request: Request, body: bytes) -> bool:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         return kind == "application/json" or (not body and kind not in _SIMPLE)
     cookie = form_cookie(request)
-    token = headers.get("x-form-token") or _form_field(body, "form_token")
+    field = _FORM_TOKEN.search(body)
+    token = headers.get("x-form-token") or (field[1].decode() if field else "")
     return bool(cookie) and is_form_token(token, cookie)
 
 
-def _form_field(body: bytes, name: str) -> str:
-    try:
-        fields = parse_qs(body.decode(), max_num_fields=10_000)
-    except ValueError:
-        return ""
-    return fields.get(name, [""])[0]
-
-
-async def _read_body(scope: Scope, receive: Receive) -> bytes | HTTPStatus:
+async def _read_body(request: Request, receive: Receive) -> bytes | HTTPStatus:
     """Return the whole body, or the status if it is too large or too slow.
 
     The limit holds even if Content-Length lies.
     """
-    if scope["method"] in _SAFE:
+    if request.method == "GET":
         return b""
-    stated = Headers(scope=scope).get("content-length", "0")
+    stated = request.headers.get("content-length", "0")
     if stated.isdigit() and int(stated) > MOST_BODY_BYTES:
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     body, more = b"", True

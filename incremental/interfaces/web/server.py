@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import ipaddress
 import socket
 import threading
 from collections.abc import Iterator
@@ -219,9 +218,8 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
         "others could reach it; set a password in [web] or HUBWATCH_WEB_PASSWORD, or make a "
         "token: hubwatch token add NAME --scope write"
     )
-    if not _is_loopback(settings.host):
-        raise SettingsError("web.host", settings.host, way_out)
     reached_by = {
+        "web.host": names_for_others([settings.host]),
         "web.allowed_hosts": names_for_others(settings.allowed_hosts),
         "web.public_url": names_for_others(filter(None, [urlsplit(settings.public_url).netloc])),
         "web.trusted_proxies": settings.trusted_proxies,
@@ -229,15 +227,6 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
     for field, names in reached_by.items():
         if names:
             raise SettingsError(field, ", ".join(names), way_out)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -238,7 +238,7 @@ def page(
         "request_path": request.url.path,
         "back": _way_back(request),
         "caller": caller,
-        "may_write": caller is not None and caller.may("write"),
+        "may_write": caller is not None and caller.may_write,
         "form_token": form_token(cookie or fresh),
         "site_image": _site_images(web),
         "send_to": web.settings.web.send_to,
@@ -259,7 +259,7 @@ def page(
 
 def _way_back(request: Request) -> str:
     """Return the address that forms go back to: this one if it is a whole page, else the first page."""
-    if request.method not in {"GET", "HEAD"} or "hx-request" in request.headers:
+    if request.method != "GET" or "hx-request" in request.headers:
         return "/"
     path, query = request.url.path, request.url.query
     return f"{path}?{query}" if query and len(path + query) < _LONGEST_WAY_BACK else path

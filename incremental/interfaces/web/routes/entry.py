@@ -10,9 +10,8 @@ from fastapi.responses import Response
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
 from incremental.interfaces.answer_links import AnswerLinks
-from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
+from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate, client_of
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.guard import client_of
 from incremental.interfaces.web.routes.forms import Back, inside, see
 from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
 from incremental.topics.editing import give_feedback

@@ -104,7 +104,7 @@ def answer(
     write, kind = _FORMATS[form]
     base, full = base_of(request), "?full=1" if _is_full(request) else ""
     feed = Feed(
-        id=_urn(base + path),
+        id=uuid5(NAMESPACE_URL, base + path).urn,
         title=f"{title} · Hubwatch",
         home=base + home,
         address=f"{base}{path}.{form}{full}",
@@ -136,15 +136,10 @@ def backfill_feed(request: Request, store: Store, form: Format) -> Response:
     return answer(request, form, "/feeds/backfill", words_of(request)("backfill.feed"), entries)
 
 
-def _urn(address: str) -> str:
-    """Return a stable id for a URL (RFC 9562, UUID version 5)."""
-    return uuid5(NAMESPACE_URL, address).urn
-
-
 def entry_id(kind: str, number: int, at: float) -> str:
     """Return the id of an entry: of what it is in the store, so that it stays when an address changes."""
     # With the time, as another store numbers its pages alike.
-    return _urn(f"hubwatch:{kind}:{number}:{at:.3f}")
+    return uuid5(NAMESPACE_URL, f"hubwatch:{kind}:{number}:{at:.3f}").urn
 
 
 def feed_entry(row: AnnouncedPage, text: StoredText | None = None) -> Entry:
