@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict
 
 from incremental.base.errors import NotFoundError
 from incremental.base.lookup import page_numbered, topic_numbered
@@ -80,19 +81,16 @@ def reading_list(
         "searches": store.answers.searches(),
         "feedback": feedback(store, answer.rows, filters.topic),
         **list_values(request, filters, merged(answer.rows, events)),
+        "filters": filters.values(),
+        "narrowed": filters.narrows(),
+        "older_url": query("/", **filters.values(), before=oldest) if answer.more else "",
+        "fresh_url": _fresh_url(filters, latest),
+        "feed_url": _feed_url(filters),
     }
     if asked.hidden_verdict and not values["rows"]:
         values["judged"] = judged_for(store, asked)
     if not values["rows"] and not filters.narrows():
         values["next_look"] = next_look(store, web.settings, web.now())
-    older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
-    values |= {
-        "filters": filters.values(),
-        "narrowed": filters.narrows(),
-        "older_url": older,
-        "fresh_url": _fresh_url(filters, latest),
-        "feed_url": _feed_url(filters),
-    }
     response = page(request, "new.html", values)
     prefer(request, response, "group", request.query_params.get("group", ""))
     return response
@@ -149,7 +147,7 @@ def mark(
     store: Store,
     page_id: PathId,
     mark: Annotated[Literal["read", "unread", "star", "unstar", "relevant", "irrelevant"], Form()],
-    topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
+    topic: Annotated[int | None, Form(ge=1, le=2**62)] = None,
     quiet: Annotated[bool, Form()] = False,
     back: Back = "/",
 ) -> Response:
@@ -157,10 +155,9 @@ def mark(
 
     *quiet* marks come with another act, such as opening the page, and are not announced.
     """
-    chosen = number(topic)
     if mark in {"relevant", "irrelevant"}:
         take_back = _give_feedback(
-            store, page_id, chosen, relevant=mark == "relevant", now=web.now()
+            store, page_id, topic, relevant=mark == "relevant", now=web.now()
         )
     else:
         kind, value = _MARKS[mark]
@@ -168,10 +165,10 @@ def mark(
             raise NotFoundError(Text("input.page_unknown"))
         take_back = lambda store, now: store.answers.mark([page_id], now=now, **{kind: not value})  # noqa: E731
     if not quiet:
-        undoable(request, mark, take_back, page_id, chosen)
+        undoable(request, mark, take_back, page_id, topic)
     if "hx-request" not in request.headers:
         return see(back)
-    return _row(request, store, page_id, chosen, "_item.html" if quiet else "_marked.html")
+    return _row(request, store, page_id, topic, "_item.html" if quiet else "_marked.html")
 
 
 def _row(
@@ -249,15 +246,19 @@ def mark_read(
     return see(back)
 
 
+class SearchForm(BaseModel):
+    """A name, and beside it the filters."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+
+
 @router.post("/searches")
-async def save_search(request: Request) -> Response:
+def save_search(web: Web, store: Store, form: Annotated[SearchForm, Form()]) -> Response:
     """Save the current filters under a name."""
-    web, given = web_of(request), await request.form()
-    form = {key: value for key, value in given.items() if isinstance(value, str)}
-    name = checked_name("name", form.get("name", ""))
-    filters = lenient(form)
-    with web.store() as store:
-        store.answers.save_search(name, to_json(filters), now=web.now())
+    name = checked_name("name", form.name)
+    store.answers.save_search(name, to_json(lenient(form.model_extra or {})), now=web.now())
     return see(f"/searches/{quote(name, safe='')}")
 
 
