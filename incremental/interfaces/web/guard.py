@@ -103,7 +103,9 @@ class Guard:
         """Return the refusal, or None after storing the caller in the request's state."""
         if isinstance(body, HTTPStatus):
             return self._refused(request, body, _UNREAD[body])
-        if not self._is_our_name(request.headers.get("host", "")):
+        # A configured name, or any address: DNS rebinding needs a name; an address cannot be rebound.
+        name = _host_of(request.headers.get("host", ""))
+        if name is None or not (name in self._hosts or _is_address(name)):
             return self._refused(request, HTTPStatus.BAD_REQUEST, "unknown_name")
         if "\0" in request.url.path or "%00" in request.url.query:
             return self._refused(request, HTTPStatus.BAD_REQUEST, "nul")
@@ -146,14 +148,6 @@ class Guard:
             return self._refused(request, HTTPStatus.UNAUTHORIZED, "log_in")
         there = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
         return RedirectResponse(f"/login?next={there}", HTTPStatus.SEE_OTHER)
-
-    def _is_our_name(self, host: str) -> bool:
-        """Return whether a Host header is ours: a configured name, or any IP address.
-
-        Stops DNS rebinding, which needs a name; an address cannot be rebound.
-        """
-        name = _host_of(host)
-        return name is not None and (name in self._hosts or _is_address(name))
 
 
 def form_cookie(request: Request) -> str:

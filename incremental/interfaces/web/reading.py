@@ -71,13 +71,6 @@ def terms(stored: str) -> tuple[tuple[str, float], ...]:
     return msgspec.json.decode(stored, type=tuple[tuple[str, float], ...])
 
 
-def following(
-    cursor: int, rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent] = ()
-) -> int:
-    """Return the cursor after these rows and events."""
-    return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
-
-
 def gained(
     store: Store,
     filters: Filters,
@@ -90,13 +83,8 @@ def gained(
 
     Events have only a site, its tags and a time, so any other filter excludes them.
     """
-    if (
-        filters.q
-        or filters.topic
-        or filters.verdict
-        or filters.language
-        or filters.show == "starred"
-    ):
+    of_pages = (filters.q, filters.topic, filters.verdict, filters.language)
+    if any(of_pages) or filters.show == "starred":
         return []
     within = {"above": above, "after": below, "limit": _MOST_EVENTS}
     return store.backfills.events(backfill_query(store, filters.query(now), **within))
@@ -106,7 +94,7 @@ def merged(
     rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent]
 ) -> list[AnnouncedPage | BackfillEvent]:
     """Merge rows and events, newest first."""
-    return sorted([*rows, *events], key=_cursor, reverse=True)
+    return sorted([*rows, *events], key=cursor_of, reverse=True)
 
 
 def paragraphs(text: str, title: str) -> list[str]:
@@ -131,5 +119,6 @@ def marker(search: str) -> Callable[[str], Markup]:
     return marked
 
 
-def _cursor(one: AnnouncedPage | BackfillEvent) -> int:
+def cursor_of(one: AnnouncedPage | BackfillEvent) -> int:
+    """Return the cursor that continues a list after a row or an event."""
     return one.id if isinstance(one, BackfillEvent) else one.cursor

@@ -22,8 +22,8 @@ from incremental.interfaces.results.topics import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PathId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
+    cursor_of,
     feedback,
-    following,
     gained,
     marker,
     merged,
@@ -105,14 +105,14 @@ def fresh(
     asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
     answer = store.answers.new(replace(asked, order="oldest"))
     rows = answer.rows[::-1]
-    below = following(after, rows) + 1 if answer.more else None
-    events = gained(store, filters, web.now(), above=after, below=below)
-    if not rows and not events:
+    below = rows[0].cursor + 1 if answer.more else None
+    shown = merged(rows, gained(store, filters, web.now(), above=after, below=below))
+    if not shown:
         return Response(status_code=204)
     values = {
         "feedback": feedback(store, rows, filters.topic),
-        **list_values(request, filters, merged(rows, events)),
-        "fresh_url": _fresh_url(filters, following(after, rows, events)),
+        **list_values(request, filters, shown),
+        "fresh_url": _fresh_url(filters, cursor_of(shown[0])),
     }
     return page(request, "_fresh.html", values)
 

@@ -73,18 +73,16 @@ class NewTopicForm(BaseModel):
     urls: Annotated[str, Field(max_length=100_000)] = ""
     description: Annotated[str, Field(max_length=500)] = ""
 
+    def wanted(self) -> dict[str, Any]:
+        """Return what the topic learns from beside pages."""
+        return {"keywords": parted(self.keywords), "description": self.description}
+
 
 @router.post("/topics")
 def add_topic(web: Web, store: Store, form: Annotated[NewTopicForm, Form()]) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
-    row, _ = begin(
-        store,
-        form.name,
-        examples=form.urls.split(),
-        keywords=parted(form.keywords),
-        description=form.description,
-        now=web.now(),
-    )
+    urls, now = form.urls.split(), web.now()
+    row, _ = begin(store, form.name, examples=urls, **form.wanted(), now=now)
     return see(f"/topics/{row.id}")
 
 
@@ -135,14 +133,8 @@ def preview_new(
     request: Request, web: Web, store: Store, form: Annotated[NewTopicForm, Form()]
 ) -> Response:
     """Show what a topic would show if it was made."""
-    tried = partial(
-        preview_of_new,
-        *(store, web.settings, web.clock),
-        keywords=parted(form.keywords),
-        description=form.description,
-        urls=form.urls.split(),
-    )
-    return _preview(request, tried)
+    new = {"urls": form.urls.split(), **form.wanted()}
+    return _preview(request, partial(preview_of_new, store, web.settings, web.clock, **new))
 
 
 def _preview(request: Request, tried: Callable[[], Preview]) -> Response:
