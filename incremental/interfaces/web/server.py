@@ -66,9 +66,7 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
         _cancel(self._deadline)
-        self._deadline = None
         _cancel(self._stalled)
-        self._stalled = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
