@@ -84,9 +84,9 @@ def test_it_is_read_when_it_was_marked(served: Served) -> None:
     number = gain(served, *NAMES)
     client = served.client()
     assert "older articles" in client.get("/?show=unread").text
-    assert post(client, f"/backfills/{number}/mark", mark="read").status_code == 303
+    assert post(client, "/read", event=number).status_code == 303
     assert "older articles" not in client.get("/?show=unread").text
-    assert post(client, f"/backfills/{number}/mark", mark="unread").status_code == 303
+    assert post(client, "/read", event=number, read="false").status_code == 303
     assert post(client, "/read", event=number).status_code == 303
     assert "older articles" not in client.get("/?show=unread").text
 
@@ -123,9 +123,7 @@ def test_nobody_hears_of_an_event_that_is_not_there(served: Served) -> None:
 
 @pytest.mark.parametrize("number", ["99999999999999999999", "0", "-1"])
 def test_a_number_that_no_event_has_is_refused(served: Served, number: str) -> None:
-    client = served.client()
-    assert client.get(f"/backfills/{number}").status_code == 404
-    assert post(client, f"/backfills/{number}/mark", mark="read").status_code == 404
+    assert served.client().get(f"/backfills/{number}").status_code == 404
 
 
 def test_an_explanation_says_it_in_the_language_of_the_page(served: Served) -> None:

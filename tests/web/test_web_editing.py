@@ -77,10 +77,10 @@ def test_the_api_changes_only_what_it_is_given(served: Served) -> None:
 
 def test_a_site_a_hub_and_a_page_are_visited_now(served: Served, announced: Any) -> None:
     client = served.client()
-    said = post(client, "/sites/1/visit")
+    said = post(client, "/visits", site=1, back="/sites/1")
     assert "1 page will be visited as soon as" in client.get(said.headers["location"]).text
     page_id = announced()[0]
-    said = post(client, f"/pages/{page_id}/visit")
+    said = post(client, "/visits", page=page_id, back=f"/pages/{page_id}")
     assert "1 page will be visited as soon as" in client.get(said.headers["location"]).text
     asked = client.post("/api/v1/visits", json={"urls": [HOME], "sites": [2]}).json()
     assert {one["refused"] for one in asked} == {""}
@@ -91,7 +91,7 @@ def test_a_site_a_hub_and_a_page_are_visited_now(served: Served, announced: Any)
 
 def test_a_visit_asked_for_while_no_daemon_runs_says_what_it_waits_for(served: Served) -> None:
     idle = replace(served, web=replace(served.web, crawling=False))
-    said = post(idle.client(), "/sites/1/visit")
+    said = post(idle.client(), "/visits", site=1, back="/sites/1")
     text = idle.client().get(said.headers["location"]).text
     assert "will be visited once the daemon runs: hubwatch run" in text
 
@@ -99,7 +99,7 @@ def test_a_visit_asked_for_while_no_daemon_runs_says_what_it_waits_for(served: S
 def test_a_refused_visit_says_why_and_shows_nothing_else_from_the_address(served: Served) -> None:
     client = served.client(Accept_Language="zh")
     client.patch("/api/v1/sites/1", json={"state": "paused"})
-    said = post(client, "/sites/1/visit")
+    said = post(client, "/visits", site=1, back="/sites/1")
     assert "已暂停，请先恢复" in client.get(said.headers["location"]).text
     assert "call me" not in client.get("/sites/1?refused=call+me").text
 
@@ -109,17 +109,18 @@ def test_several_hubs_are_corrected_at_once(served: Served) -> None:
     pages = served.store.read.find_page(HOME + "new-0.html", "")
     pages += served.store.read.find_page(HOME + "new-1.html", "")
     chosen = [row["id"] for row in pages]
-    post(client, "/sites/1/hubs", page=chosen, action="hub")
+    post(client, "/labels", page=chosen, label="hub")
     assert all(served.store.read.hub(one) for one in chosen)
-    post(client, "/sites/1/hubs", page=chosen, action="visit")
+    post(client, "/visits", page=chosen)
     assert served.store.editing.visit_requests() == {1: sorted(chosen)}
-    post(client, "/sites/1/hubs", page=chosen, action="article")
+    post(client, "/labels", page=chosen, label="article")
     assert not any(served.store.read.hub(one) for one in chosen)
 
 
 def test_a_seed_that_is_said_to_be_no_hub_stays_one(served: Served) -> None:
     client = served.client()
     (seed,) = served.store.read.find_page(HOME, "")
-    answer = post(client, "/sites/1/hubs", page=[seed["id"]], action="article")
-    assert "is the seed of news.example and stays a hub" in answer.text
+    said = post(client, "/labels", page=[seed["id"]], label="article", back="/sites/1")
+    shown = client.get(said.headers["location"]).text
+    assert "this is the seed of news.example and stays a hub" in shown
     assert served.store.read.hub(seed["id"]) is not None

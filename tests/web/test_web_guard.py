@@ -1,9 +1,12 @@
 """Who may come in: deny by default, known names alone, our own forms alone, small bodies alone."""
 
 import base64
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
+import httpx2
 import pytest
 import requests
 from fastapi.routing import APIRoute
@@ -356,19 +359,29 @@ def test_logging_in_leads_nowhere_else(served: Served, there: str) -> None:
 FORWARDED = {"X-Forwarded-For": "198.51.100.1", "X-Forwarded-Proto": "https"}
 
 
+@contextlib.contextmanager
+def over_a_socket(served: Served, **settings: Any) -> Iterator[Any]:
+    """Return a browser that asks the server itself, which reads what proxies say."""
+    with (
+        serving(served.with_settings(port=0, **settings).web) as url,
+        httpx2.Client(base_url=url, headers=FORWARDED) as client,
+    ):
+        yield client
+
+
 def test_forwarded_headers_of_strangers_count_for_nothing(served: Served) -> None:
     """Otherwise each guess would come from an address of its own."""
-    client = served.with_settings(password=PASSWORD).client()
-    for number in range(FREE_GUESSES):
-        client.headers["X-Forwarded-For"] = f"198.51.100.{number}"
-        post(client, "/login", secret="guess")
-    assert post(client, "/login", secret=PASSWORD).status_code == 429
+    with over_a_socket(served, password=PASSWORD) as client:
+        for number in range(FREE_GUESSES):
+            client.headers["X-Forwarded-For"] = f"198.51.100.{number}"
+            post(client, "/login", secret="guess")
+        assert post(client, "/login", secret=PASSWORD).status_code == 429
 
 
 def test_a_trusted_proxy_says_how_was_asked(served: Served) -> None:
-    for proxies, secure in ((("testclient",), True), ((), False)):
-        client = served.with_settings(password="x", trusted_proxies=proxies).client(**FORWARDED)
-        assert ("Secure" in client.get("/login").headers["set-cookie"]) is secure
+    for proxies, secure in ((("127.0.0.1",), True), ((), False)):
+        with over_a_socket(served, password="x", trusted_proxies=proxies) as client:
+            assert ("Secure" in client.get("/login").headers["set-cookie"]) is secure
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_marks_answer_with_the_row_as_it_is_now(served: Served, announced: Ids) 
     assert 'value="unstar"' in row
     assert 'name="back" value="/"' in row
     assert (
-        client.post(f"/pages/{page}/mark", data={"mark": "magic"}, headers=token).status_code == 400
+        client.post(f"/pages/{page}/mark", data={"mark": "magic"}, headers=token).status_code == 422
     )
 
 
@@ -251,9 +251,10 @@ def test_the_empty_list_of_a_topic_says_what_became_of_the_new_pages(
 
 def test_a_label_from_the_page_of_a_page_makes_it_a_hub(served: Served) -> None:
     client = served.client()
-    post(client, "/labels", url=HOME + "tags/", label="hub", back="/sites/1")
+    (page,) = served.store.read.find_page(HOME + "new-0.html", "")
+    post(client, "/labels", page=page["id"], label="hub", back="/sites/1")
     said = served.store.read.labels()[-1]
-    assert (said.url, said.label) == (HOME + "tags/", "hub")
+    assert (said.url, said.label) == (HOME + "new-0.html", "hub")
 
 
 def test_who_only_reads_is_shown_no_button_that_changes(served: Served) -> None:
@@ -334,13 +335,14 @@ def test_feedback_that_is_undone_leaves_what_was_known_before(
 
 def test_each_browser_undoes_its_own_changes(served: Served) -> None:
     mine, other = served.client(), served.client()
-    post(mine, "/sites/1/state", state="paused")
-    assert "Site paused" in mine.get("/sites/1").text
+    post(mine, "/searches", name="bridges", q="bridge")
+    post(mine, "/searches/bridges/remove")
+    assert "Saved search removed" in mine.get("/feeds").text
     post(other, "/undo")
-    assert served.store.read.sites()[0].state == "paused"
+    assert served.store.answers.searches() == []
     post(mine, "/undo")
     post(mine, "/undo")
-    assert served.store.read.sites()[0].state == "active"
+    assert [row.name for row in served.store.answers.searches()] == ["bridges"]
 
 
 def test_a_search_marks_words_and_escapes_what_is_around_them() -> None:

@@ -14,7 +14,7 @@ from topic_web import HOME, LATER, OLD, WORDS, address, shown, story
 from web_served import Served, form_token, post, served_at
 
 from incremental.base.errors import InputError
-from incremental.interfaces.results.previews import preview_of_edit
+from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
 from incremental.topics.editing import begin
 from incremental.topics.previewing import Preview
 from store.answers import NewQuery
@@ -108,17 +108,26 @@ def test_a_page_can_be_tried_as_an_example_or_a_verdict(
     assert news.store.topics.examples(topic.id) == []
 
 
+def tried_new(served: Served, urls: list[str]) -> Preview:
+    web = served.web
+    return preview_of_new(
+        served.store, web.settings, web.clock, keywords=[], description="", urls=urls
+    )
+
+
 def test_a_topic_is_tried_before_it_is_there(news: Served) -> None:
-    found = asked(news, "preview", name="new", examples=[SOUP]).json()
-    assert SOUP in urls(found["shown"])
-    assert not urls(found["shown"]) & BRIDGES
-    assert found["added"] == found["removed"] == []
+    found = tried_new(news, urls=[SOUP])
+    shown = {row.url for row in found.shown}
+    assert SOUP in shown
+    assert not shown & BRIDGES
+    assert found.added == found.removed == []
     assert news.store.topics.topics() == []
 
 
 def test_what_cannot_be_tried_is_refused(news: Served) -> None:
     assert asked(news, "9/preview").status_code == 404
-    assert asked(news, "preview", name="x").status_code == 400
+    with pytest.raises(InputError):
+        tried_new(news, urls=[])
 
 
 def test_a_preview_takes_what_saving_takes(news: Served, topic: TopicRow) -> None:
@@ -145,12 +154,11 @@ def test_no_more_pages_are_tried_than_a_topic_learns_from(
 
 def test_the_limit_of_examples_is_told(news: Served, topic: TopicRow) -> None:
     given = [f"{HOME}{number}" for number in range(51)]
-    for path in (f"{topic.id}/preview", "preview"):
-        refused = asked(
-            news, path, **({"urls": given} if "/" in path else {"name": "x", "examples": given})
-        )
-        assert refused.status_code == 400
-        assert "at most 50" in refused.text
+    refused = asked(news, f"{topic.id}/preview", urls=given)
+    assert refused.status_code == 400
+    assert "at most 50" in refused.text
+    with pytest.raises(InputError, match="at most 50"):
+        tried_new(news, urls=given)
 
 
 def test_the_form_has_a_preview(news: Served, topic: TopicRow) -> None:

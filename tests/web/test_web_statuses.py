@@ -4,8 +4,7 @@ import pytest
 
 from incremental.base.texts import Text, named
 from incremental.fetch.status import HARMLESS, HOST_TROUBLE, FetchStatus
-from incremental.interfaces.web import app  # noqa: F401 - routes are imported through it
-from incremental.interfaces.web.routes.forms import tone
+from incremental.interfaces.web.views import tone
 
 
 @pytest.mark.parametrize("status", ["gone", "no_list", "robots_denied"])

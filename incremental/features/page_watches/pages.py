@@ -22,8 +22,7 @@ from incremental.interfaces.web.api.schemas import RowId, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
-from incremental.interfaces.web.routes.forms import see, tone
-from incremental.interfaces.web.undo import undoable
+from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from store import Store
 from store.enums import WatchState
@@ -73,7 +72,6 @@ def _changes(
         "watches": watches,
         "chosen": watch,
         "changes": found,
-        "tone": tone,
         "channels": channels,
         "more_url": more,
         "asked": asked,
@@ -108,11 +106,7 @@ def add_form(
 
 @router.post("/changes/{watch_id}/{action}")
 def act(
-    request: Request,
-    web: Web,
-    store: Store,
-    watch_id: RowId,
-    action: Literal["pause", "resume", "remove"],
+    web: Web, store: Store, watch_id: RowId, action: Literal["pause", "resume", "remove"]
 ) -> Response:
     """Pause, resume or remove a watch; to resume an active one checks its page now."""
     watch = found_watch(store, watch_id)
@@ -124,11 +118,6 @@ def act(
     if paused == (watch.state is WatchState.PAUSED):
         # Its page is due at once.
         return see(query("/changes", asked=1))
-    undoable(
-        request,
-        f"watch_{action}d",
-        lambda store, now: pause_watch(store, watch, paused=not paused, now=now),
-    )
     return see("/changes")
 
 

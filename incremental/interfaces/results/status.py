@@ -1,5 +1,6 @@
 """The daemon's health, and how each site fares, as ``status``, the web page and the API give them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,6 +16,7 @@ from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import standing
 from store import Store
 from store.enums import SiteStatus as StoredState
+from store.values import SiteRow
 
 MOST_QUARANTINED = 50
 # Of the sites due first: a spent budget may delay some of them.
@@ -106,7 +108,7 @@ def status_of(
     queue, done = store.monitor.queue(now), last_done(store)
     held = store.quarantine.entries(limit=MOST_QUARANTINED)
     urls = store.quarantine.urls(held)
-    sites = _sites(store, settings, now)
+    sites = site_statuses(store, settings, store.read.sites(), now)
     names = {site.id: site.name for site in sites}
     return result_of(
         Status,
@@ -133,7 +135,10 @@ def status_of(
     )
 
 
-def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
+def site_statuses(
+    store: Store, settings: Settings, rows: Sequence[SiteRow], now: float
+) -> list[SiteStatus]:
+    """Return how each of these sites fares."""
     totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
     notes = settings.enabled.by_id("site_notes", store)
     due, unread, events = (
@@ -154,7 +159,7 @@ def _sites(store: Store, settings: Settings, now: float) -> list[SiteStatus]:
                 row_result(one, detail=read_text(one.detail)) for one in events.get(row.id, [])
             ],
         )
-        for row in store.read.sites()
+        for row in rows
     ]
 
 

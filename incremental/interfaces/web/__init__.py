@@ -9,7 +9,7 @@ One request::
 
 - :mod:`guard` runs before every route, unknown paths included, so an unauthorized client learns
   nothing. It lists the public paths.
-- :mod:`access` checks passwords, tokens and sessions; :mod:`throttle` slows down guessing.
+- :mod:`access` checks passwords, tokens and sessions, and slows down guessing.
 - Routes use the store like the command line: the same functions, on their own connection. A running
   daemon notices changes within seconds.
 - :mod:`views` and :mod:`templates` make pages, :mod:`api` JSON, :mod:`feeds` feeds. Content from sites

@@ -20,6 +20,8 @@ that counter, so strangers cannot lock the owner out. Tokens and sessions are no
 cannot be guessed.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import hashlib
@@ -28,10 +30,14 @@ import ipaddress
 import secrets
 import threading
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from classifier.words.latest import Latest
 from store import Store
 from store.enums import TokenKind, TokenScope
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 FREE_GUESSES = 5
 LONGEST_WAIT_SECONDS = 900.0
@@ -41,7 +47,7 @@ EVERYBODY = "*"
 _MOST_CLIENTS = 2_000
 _SUBSCRIBER_BITS = 64
 READ, WRITE = TokenScope.READ, TokenScope.WRITE
-SESSION_SECONDS = 30 * 86_400.0
+SESSION_SECONDS = 30 * 86_400
 SESSION_COOKIE = "hubwatch_session"
 # Lets secret scanners recognise a leaked token.
 _PREFIX = "hubwatch_"
@@ -49,17 +55,12 @@ _PREFIX = "hubwatch_"
 _SALT = 16
 
 
-@dataclass
-class _Record:
-    failures: int = 0
-    last_at: float = 0.0
-
-
 class Throttle:
     """Wrong guesses by client address. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
-        self._records: Latest[str, _Record] = Latest(_MOST_CLIENTS)
+        self._failures: Latest[str, tuple[int, float]] = Latest(_MOST_CLIENTS)
+        """How many of each client, and when the last."""
         self._welcome: Latest[str, None] = Latest(_MOST_CLIENTS)
         self._lock = threading.Lock()
 
@@ -76,26 +77,23 @@ class Throttle:
         """Count a wrong guess."""
         with self._lock:
             for name in (network_of(client), EVERYBODY):
-                record = self._records.get(name, _Record())
-                if now - record.last_at > FORGET_SECONDS:
-                    record.failures = 0
-                record.failures, record.last_at = record.failures + 1, now
-                self._records[name] = record
+                failures, last_at = self._failures.get(name, (0, now))
+                self._failures[name] = (1 if now - last_at > FORGET_SECONDS else failures + 1, now)
 
     def succeeded(self, client: str) -> None:
         """Reset *client*, which gave the right password."""
         with self._lock:
             client = network_of(client)
-            self._records.pop(client, None)
+            self._failures.pop(client, None)
             self._welcome[client] = None
 
     def _wait(self, name: str, free: int, now: float) -> float:
-        record = self._records.get(name)
-        if record is None or record.failures < free or now - record.last_at > FORGET_SECONDS:
+        failures, last_at = self._failures.get(name, (0, now))
+        if failures < free or now - last_at > FORGET_SECONDS:
             return 0.0
         # Bound the exponent: 2.0 ** n overflows.
-        wait = min(2.0 ** min(record.failures - free, 20), LONGEST_WAIT_SECONDS)
-        return max(record.last_at + wait - now, 0.0)
+        wait = min(2.0 ** min(failures - free, 20), LONGEST_WAIT_SECONDS)
+        return max(last_at + wait - now, 0.0)
 
 
 def network_of(client: str) -> str:
@@ -114,18 +112,14 @@ class Caller:
 
     scope: TokenScope
     """read or write; write includes read."""
-    by: str
-    """open, token, basic, password or session."""
     token_id: int | None = None
+    ambient: bool = True
+    """Whether browsers send the credential by themselves, which allows CSRF."""
 
     @property
-    def ambient(self) -> bool:
-        """Whether browsers send the credential by themselves, which allows CSRF."""
-        return self.by != "token"
-
-    def may(self, scope: str) -> bool:
-        """Return whether the caller holds *scope*."""
-        return self.scope == WRITE or scope == READ
+    def may_write(self) -> bool:
+        """Whether the caller may change things."""
+        return self.scope == WRITE
 
 
 class Gate:
@@ -135,28 +129,23 @@ class Gate:
         self._password = password
         self.throttle = throttle
 
-    def identify(  # noqa: PLR0913 - what a request may show
-        self,
-        store: Store,
-        *,
-        now: float,
-        authorization: str = "",
-        session: str = "",
-        query_token: str = "",
-        client: str = "",
-    ) -> Caller | None:
-        """Return the caller, or None; wrong credentials count as none. *query_token*: of feeds only."""
-        kind, _, value = authorization.partition(" ")
+    def identify(self, store: Store, request: Request, now: float) -> Caller | None:
+        """Return who asks, or None; wrong credentials count as none."""
+        kind, _, value = request.headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self._token(store, value.strip(), now)
         if kind.lower() == "basic":
-            return self._basic(store, value.strip(), client, now)
-        if query_token:
-            return self._token(store, query_token, now)
+            return self._basic(store, value.strip(), client_of(request), now)
+        in_feed = request.url.path.startswith("/feeds/")
+        if in_feed and (token := request.query_params.get("token")):
+            # URLs end up in logs and bookmarks, so a token in one is read-only.
+            caller = self._token(store, token, now)
+            return caller and replace(caller, scope=READ)
+        session = request.cookies.get(SESSION_COOKIE)
         caller = self._session(store, session, now) if session else None
         # Neither a password nor a token is set.
         if caller is None and not self._password and not store.access.has_tokens():
-            return Caller(WRITE, "open")
+            return Caller(WRITE)
         return caller
 
     def log_in(self, store: Store, secret: str, client: str, *, now: float) -> str | None:
@@ -184,11 +173,13 @@ class Gate:
 
     def _token(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(digest_of(secret), now=now)
-        return Caller(row.scope, "token", row.id) if row and row.kind == TokenKind.TOKEN else None
+        if row is None or row.kind != TokenKind.TOKEN:
+            return None
+        return Caller(row.scope, row.id, ambient=False)
 
     def _session(self, store: Store, secret: str, now: float) -> Caller | None:
         row = store.access.find(self._session_digest(secret), now=now)
-        return Caller(row.scope, "session") if row and row.kind == TokenKind.SESSION else None
+        return Caller(row.scope) if row and row.kind == TokenKind.SESSION else None
 
     def _basic(self, store: Store, encoded: str, client: str, now: float) -> Caller | None:
         try:
@@ -197,7 +188,7 @@ class Gate:
             return None
         caller = self._by_secret(store, text.partition(":")[2], client, now)
         # Browsers resend Basic credentials with cross-site requests.
-        return caller and replace(caller, by="basic")
+        return caller and replace(caller, ambient=True)
 
     def _by_secret(self, store: Store, secret: str, client: str, now: float) -> Caller | None:
         """Check *secret* as a token, then as the password unless *client* is throttled.
@@ -213,11 +204,16 @@ class Gate:
             self.throttle.failed(client, now)
             return None
         self.throttle.succeeded(client)
-        return Caller(WRITE, "password")
+        return Caller(WRITE)
 
     def _session_digest(self, secret: str) -> str:
         # Includes the password, so changing it ends all sessions.
         return digest_of(f"{secret}\0{self._password}")
+
+
+def client_of(request: Request) -> str:
+    """Return the client's IP address, empty if unknown."""
+    return request.client.host if request.client else ""
 
 
 def new_token(store: Store, name: str, scope: str, *, now: float) -> str:

@@ -5,7 +5,6 @@ from copy import copy
 from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -14,20 +13,19 @@ from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from starlette.types import ASGIApp
 
 from hubwatch.errors import HubwatchError
 from incremental.base.attempts import Bug, attempt
 from incremental.base.errors import FeatureError, NotFoundError
 from incremental.base.features import Feature, target_of
 from incremental.base.texts import Text, named
-from incremental.daemon.health import SERIOUS, Problem, ProblemKind
+from incremental.daemon.health import SERIOUS, ProblemKind
 from incremental.interfaces.web.access import Gate, Throttle
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
-from incremental.interfaces.web.undo import Undos
+from incremental.interfaces.web.undo import new_changes
 from incremental.interfaces.web.views import error_page, problem_of, words_of
 from store.errors import StoreError
 
@@ -59,12 +57,6 @@ _UNHEALTHY = {
 }
 
 
-def serious(web: Web) -> list[Problem]:
-    """Return what is seriously wrong with the daemon in this process."""
-    problems = web.health.report().problems if web.health is not None else ()
-    return [one for one in problems if one.kind in SERIOUS]
-
-
 def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     """Return the application behind its guard; *warm* builds the routes before the first request."""
     gate = Gate(web.settings.web.password, Throttle())
@@ -72,23 +64,7 @@ def make_app(web: Web, *, warm: bool = False) -> ASGIApp:
     if warm:
         app.openapi()
     guarded = Guard(app, web, gate, _turned_away)
-    compressed = GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5)
-    # uvicorn describes by types of its own what Starlette's are.
-    inner: Any = _HeadAsGet(compressed)
-    # Client and scheme are what a trusted proxy says; nobody else is believed.
-    outer = ProxyHeadersMiddleware(inner, list(web.settings.web.trusted_proxies))
-    return cast("ASGIApp", outer)
-
-
-class _HeadAsGet:
-    """Answers HEAD as GET; the server sends no body (RFC 9110, section 9.3.2)."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
-        await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
+    return GZipMiddleware(guarded, minimum_size=1_000, compresslevel=5)
 
 
 def make_routes(web: Web, gate: Gate) -> FastAPI:
@@ -98,7 +74,7 @@ def make_routes(web: Web, gate: Gate) -> FastAPI:
     app.state = State()
     app.state.web = web
     app.state.gate = gate
-    app.state.undos = Undos()
+    app.state.changes = new_changes()
     app.state.metrics = MetricsPage(web)
     return app
 
@@ -137,7 +113,12 @@ def _include(app: FastAPI, target: str) -> None:
 def _healthz(request: Request) -> Response:
     """Say whether all is well or what is not; no more, because it is public."""
     web: Web = request.app.state.web
-    problems = {_UNHEALTHY.get(one.kind) or named(one.feature, "problem") for one in serious(web)}
+    reported = web.health.report().problems if web.health is not None else ()
+    problems = {
+        _UNHEALTHY.get(one.kind) or named(one.feature, "problem")
+        for one in reported
+        if one.kind in SERIOUS
+    }
     try:
         with web.store() as store:
             store.read.generation()
@@ -155,14 +136,15 @@ def _metrics(request: Request) -> Response:
 
 def _turned_away(request: Request, status: HTTPStatus, why: str) -> Response:
     """Answer what the guard refuses."""
-    return _answer(request, status, Text(f"refused.{why}"))
+    detail = Text(f"refused.{why}")
+    return _answer(request, status, detail, words_of(request).said(detail))
 
 
-def _answer(request: Request, status: HTTPStatus, detail: str) -> Response:
-    """Return why a request failed: JSON for programs, else a page in the language of the reader."""
+def _answer(request: Request, status: HTTPStatus, detail: object, shown: str) -> Response:
+    """Return why a request failed: *detail* as JSON for programs, else a page with what is *shown*."""
     if request.url.path.startswith(MACHINES):
         return JSONResponse({"detail": detail}, status)
-    return error_page(request, status, words_of(request).said(detail))
+    return error_page(request, status, shown)
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -172,9 +154,7 @@ def _refused(request: Request, error: Exception) -> Response:
         status = HTTPStatus.NOT_FOUND
     elif isinstance(error, StoreError):
         status = HTTPStatus.SERVICE_UNAVAILABLE
-    if request.url.path.startswith(MACHINES):
-        return JSONResponse({"detail": str(error)}, status)
-    return error_page(request, status, problem_of(request, error))
+    return _answer(request, status, str(error), problem_of(request, error))
 
 
 def _http_error(request: Request, error: Exception) -> Response:
@@ -183,10 +163,9 @@ def _http_error(request: Request, error: Exception) -> Response:
     detail = str(error.detail)
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         detail = Text("error.method", methods=headers.get("Allow", ""))
-    elif detail == status.phrase and not request.url.path.startswith(MACHINES):
-        # The library's own phrase says no more than the heading of the page does.
-        detail = ""
-    answer = _answer(request, status, detail)
+    # The library's own phrase says no more than the heading of the page does.
+    shown = "" if detail == status.phrase else words_of(request).said(detail)
+    answer = _answer(request, status, detail, shown)
     answer.headers.update(headers)
     return answer
 
@@ -198,12 +177,10 @@ def _invalid(request: Request, error: Exception) -> Response:
         {"loc": list(fault["loc"]), "msg": str(fault["msg"]), "type": str(fault["type"])}
         for fault in error.errors()
     ]
-    if request.url.path.startswith(MACHINES):
-        return JSONResponse({"detail": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
-    words = words_of(request)
-    if any(fault["loc"][0] == "path" for fault in faults):
+    in_path = any(fault["loc"][0] == "path" for fault in faults)
+    if in_path and not request.url.path.startswith(MACHINES):
         return error_page(request, HTTPStatus.NOT_FOUND, "")
+    words = words_of(request)
     fields = ", ".join(words.maybe("field", str(fault["loc"][-1])) for fault in faults)
-    return error_page(
-        request, HTTPStatus.UNPROCESSABLE_ENTITY, words("error.invalid", fields=fields)
-    )
+    shown = words("error.invalid", fields=fields)
+    return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, faults, shown)

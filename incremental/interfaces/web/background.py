@@ -46,19 +46,15 @@ class Background:
 
 
 def _run(begun: Work, work: Callable[[], object]) -> None:
-    done = attempt(partial(_outcome, work))
-    if isinstance(done, HubwatchError):
-        begun.error = str(done)
-    elif isinstance(done, Bug):
+    done = attempt(partial(_finish, begun, work))
+    if isinstance(done, Bug):
         begun.error = done.error
-    else:
-        begun.result = done
     begun.running = False
 
 
-def _outcome(work: Callable[[], object]) -> object:
-    """Return what *work* returns, or the error that a user can mend."""
+def _finish(begun: Work, work: Callable[[], object]) -> None:
+    """Keep what *work* returns, or the error that a user can mend."""
     try:
-        return work()
+        begun.result = work()
     except HubwatchError as error:
-        return error
+        begun.error = str(error)

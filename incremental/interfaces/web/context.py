@@ -1,9 +1,8 @@
 """Shared by all routes: settings, time, and the store on a connection per thread."""
 
-import contextlib
 import hashlib
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.staticfiles import NotModifiedResponse
 
 from incremental.base.clock import Clock
 from incremental.base.errors import InputError
@@ -33,8 +33,6 @@ from store.errors import StoreError
 from store.topics.values import TopicRow
 from store.values import SiteRow
 
-# Headers of a 304 (RFC 9110, section 15.4.5).
-_KEPT = ("etag", "cache-control", "vary", "last-modified", "link")
 _Id = Annotated[int, InPath(ge=1, le=2**62, description="Id from the list.")]
 # What a handler gets for an id in its path, by the type that it asks for.
 _ROWS: dict[Any, tuple[str, Callable[[Store, int], object]]] = {
@@ -59,18 +57,16 @@ class Web:
     health: Health | None = None
     """Of the daemon in this process."""
 
-    @contextlib.contextmanager
-    def store(self) -> Iterator[Store]:
+    def store(self) -> AbstractContextManager[Store]:
         """Lend the store to the calling thread for one request."""
-        with self.shared.in_this_thread() as store:
-            yield store
+        return self.shared.in_this_thread()
 
     def is_crawled(self) -> bool:
         """Whether a daemon runs in this process, or others that share the store."""
         if self.crawling or self.shared.file_id is not None:
             return self.crawling
         # The page that says that the store cannot be used must not need it.
-        with contextlib.suppress(StoreError), self.store() as store:
+        with suppress(StoreError), self.store() as store:
             return bool(store.daemons.live())
         return False
 
@@ -146,19 +142,18 @@ def _supplied(handler: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ConditionalRoute(StoreRoute):
-    """A route that adds an ETag to GET responses and answers 304 when it matches (RFC 9110, section 13).
+    """A route of the API: adds an ETag to GET responses and answers 304 when it matches (RFC 9110, 13).
 
-    In the API it refuses parameters that it does not have, because they are usually typos.
+    It refuses parameters that it does not have, because they are usually typos.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the route's handler."""
-        handler, parameters = super().get_route_handler(), sorted(_asked_for(self.dependant))
+        handler, parameters = super().get_route_handler(), _asked_for(self.dependant)
 
         async def conditional(request: Request) -> Response:
-            given = request.query_params.keys() if self.path.startswith("/api/") else ()
-            for name in set(given).difference(parameters):
-                way_out = Text("input.no_parameter", known=", ".join(parameters) or "-")
+            for name in request.query_params.keys() - parameters:
+                way_out = Text("input.no_parameter", known=", ".join(sorted(parameters)) or "-")
                 raise InputError("parameter", name[:100], way_out)
             response = await handler(request)
             if request.method != "GET" or response.status_code != HTTPStatus.OK:
@@ -183,5 +178,4 @@ def unless_known(request: Request, response: Response) -> Response:
     known = request.headers.get("if-none-match", "")
     if tag not in [one.strip().removeprefix("W/") for one in known.split(",")] and known != "*":
         return response
-    headers = {name: value for name, value in response.headers.items() if name.lower() in _KEPT}
-    return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return NotModifiedResponse(response.headers)

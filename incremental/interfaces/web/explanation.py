@@ -58,16 +58,13 @@ def _said(parts: Iterable[str], words: Words) -> str:
 
 def _site(site: Mapping[str, Any], words: Words) -> str:
     rule = words.said(site["rule"])
-    parts = [
-        words("explain.in_scope", rule=rule)
-        if site["in_scope"]
-        else words("explain.out_of_scope", rule=rule)
-    ]
+    parts = [words("explain.in_scope" if site["in_scope"] else "explain.out_of_scope", rule=rule)]
     if site["state"] == "paused":
         parts.append(words("explain.paused"))
     if not site["seen"]:
         return _said([*parts, *(_unseen(site, words) if site["in_scope"] else ())], words)
-    parts.append(_first_seen(site, words))
+    at, hub = when(site["first_seen_at"]), site["first_shown_by"]
+    parts.append(words("explain.first_seen_on" if hub else "explain.first_seen", at=at, hub=hub))
     parts.append(_decision(site, words))
     stated = "published_at" if site["published_at"] else "address_ends_at"
     if site[stated] and not site["announced_at"]:
@@ -95,25 +92,12 @@ def _unseen(site: Mapping[str, Any], words: Words) -> list[str]:
     return [words("explain.unseen"), near, words("explain.look_for_hub")]
 
 
-def _first_seen(site: Mapping[str, Any], words: Words) -> str:
-    at, hub = when(site["first_seen_at"]), site["first_shown_by"]
-    return (
-        words("explain.first_seen_on", at=at, hub=hub)
-        if hub
-        else words("explain.first_seen", at=at)
-    )
-
-
 def _decision(site: Mapping[str, Any], words: Words) -> str:
     rule = words(f"rule.{site['decided_by']}") if site["decided_by"] else ""
-    if site["announced_at"]:
-        at = when(site["announced_at"])
-        return (
-            words("explain.announced", at=at, rule=rule)
-            if rule
-            else words("explain.plainly_announced", at=at)
-        )
-    return words("explain.decision", rule=rule or words("explain.no_rule"))
+    if not site["announced_at"]:
+        return words("explain.decision", rule=rule or words("explain.no_rule"))
+    key = "explain.announced" if rule else "explain.plainly_announced"
+    return words(key, at=when(site["announced_at"]), rule=rule)
 
 
 def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
@@ -166,12 +150,9 @@ def _classified(answer: Mapping[str, Any], words: Words) -> list[Line]:
     if found["problem"]:
         parts.append(found["problem"])
     lines = [(words("explain.is_hub"), _said(parts, words))]
-    for label, families in (
-        (words("explain.speaks_for"), _families(found, words, sign=1)),
-        (words("explain.speaks_against"), _families(found, words, sign=-1)),
-    ):
-        if families:
-            lines.append((label, families))
+    for key, sign in (("explain.speaks_for", 1), ("explain.speaks_against", -1)):
+        if families := _families(found, words, sign=sign):
+            lines.append((words(key), families))
     return lines
 
 

@@ -4,6 +4,7 @@ An entry's id depends on the page's URL only, so it is the same in every feed an
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,11 +13,13 @@ from typing import Any
 
 from lxml import etree
 
-from incremental.base.plain_text import clean
+from incremental.base.plain_text import clean, one_line
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _SPACES: Any = {None: _ATOM}
 _TITLE, _SUMMARY = 500, 1_000
+# Characters that XML 1.0 does not allow: control characters, lone surrogates, U+FFFE and U+FFFF.
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +72,13 @@ def _add_entry(root: Any, entry: Entry) -> None:  # noqa: ANN401 - lxml has no t
     node = _add(root, "entry")
     _add(node, "title", _title(entry))
     _add(node, "id", entry.id)
-    _add(node, "link", rel="alternate", href=_plain(entry.url))
+    _add(node, "link", rel="alternate", href=entry.url)
     _add(node, "updated", _iso(entry.found_at))
     _add(node, "published", _iso(entry.published_at or entry.found_at))
-    _add(_add(node, "author"), "name", _line(entry.site, _TITLE))
+    _add(_add(node, "author"), "name", one_line(entry.site, _TITLE))
     for tag in entry.tags:
-        _add(node, "category", term=_line(tag, _TITLE))
-    if summary := _summary(entry):
+        _add(node, "category", term=one_line(tag, _TITLE))
+    if summary := one_line(entry.summary, _SUMMARY):
         _add(node, "summary", summary, type="text")
     if entry.content:
         _add(node, "content", _html(entry), type="html")
@@ -85,23 +88,23 @@ def json_feed(feed: Feed) -> bytes:
     """Write *feed* as JSON Feed 1.1, UTF-8."""
     items = []
     for entry in feed.entries:
+        summary = one_line(entry.summary, _SUMMARY)
         item: dict[str, Any] = {
             "id": entry.id,
             "url": entry.url,
             "title": _title(entry),
-            **(
-                {"content_html": _html(entry), "summary": _summary(entry)}
-                if entry.content
-                else {"content_text": _summary(entry) or _title(entry)}
-            ),
             "date_published": _iso(entry.published_at or entry.found_at),
             "date_modified": _iso(entry.found_at),
-            "authors": [{"name": _line(entry.site, _TITLE)}],
+            "authors": [{"name": one_line(entry.site, _TITLE)}],
         }
+        if entry.content:
+            item |= {"content_html": _html(entry), "summary": summary}
+        else:
+            item["content_text"] = summary or _title(entry)
         if entry.language:
             item["language"] = entry.language
         if entry.tags:
-            item["tags"] = [_line(tag, _TITLE) for tag in entry.tags]
+            item["tags"] = [one_line(tag, _TITLE) for tag in entry.tags]
         items.append(item)
     fields = {
         "version": "https://jsonfeed.org/version/1.1",
@@ -125,8 +128,8 @@ def opml(
     _add(head, "title", title)
     folders: dict[str, Any] = {"": _add(root, "body")}
     for path, said in outlines:
-        plain = {name: _plain(clean(value)) for name, value in said.items()}
-        etree.SubElement(_folder(folders, path), "outline", plain)
+        attributes = {name: clean(value) for name, value in said.items()}
+        _add(_folder(folders, path), "outline", **attributes)
     return _xml(root)
 
 
@@ -134,16 +137,17 @@ def _folder(folders: dict[str, Any], path: str) -> Any:  # noqa: ANN401 - lxml h
     """Return the outline of a folder, made within its own if it is new."""
     if path not in folders:
         above, _, name = path.rpartition("/")
-        shown = _line(name, _TITLE) or "/"
+        shown = one_line(name, _TITLE) or "/"
         folders[path] = _add(_folder(folders, above), "outline", text=shown, title=shown)
     return folders[path]
 
 
-def _add(parent: Any, name: str, content: str = "", **attributes: str) -> Any:  # noqa: ANN401 - lxml has no types
+def _add(parent: Any, tag: str, content: str = "", **attributes: str) -> Any:  # noqa: ANN401 - lxml has no types
     space = parent.nsmap.get(None)
-    node = etree.SubElement(parent, f"{{{space}}}{name}" if space else name, attributes)
+    plain = {name: _NOT_XML.sub("", value) for name, value in attributes.items()}
+    node = etree.SubElement(parent, f"{{{space}}}{tag}" if space else tag, plain)
     if content:
-        node.text = _plain(content)
+        node.text = _NOT_XML.sub("", content)
     return node
 
 
@@ -154,29 +158,11 @@ def _xml(root: Any) -> bytes:  # noqa: ANN401 - lxml has no types
 
 def _title(entry: Entry) -> str:
     """Return the title, or the URL if the title is empty."""
-    return _line(entry.title, _TITLE) or _plain(entry.url)
-
-
-def _summary(entry: Entry) -> str:
-    return _line(entry.summary, _SUMMARY)
+    return one_line(entry.title, _TITLE) or entry.url
 
 
 def _html(entry: Entry) -> str:
-    return "".join(f"<p>{escape(_plain(line), quote=False)}</p>" for line in entry.content)
-
-
-def _line(text: str, most: int) -> str:
-    return _plain(clean(text[: most * 8])[:most])
-
-
-def _plain(text: str) -> str:
-    """Drop characters that XML 1.0 does not allow (control characters, lone surrogates, U+FFFE)."""
-    kept = (
-        c
-        for c in text
-        if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
-    )
-    return "".join(kept)
+    return "".join(f"<p>{escape(line, quote=False)}</p>" for line in entry.content)
 
 
 def _iso(at: float) -> str:

@@ -14,19 +14,17 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request, cookie_parser
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from incremental.interfaces.web.access import (
-    READ,
     SESSION_COOKIE,
-    WRITE,
     Caller,
     Gate,
     is_form_token,
@@ -41,8 +39,10 @@ MACHINES = ("/api/", "/feeds/", "/metrics")
 FORM_COOKIE = "hubwatch_form"
 MOST_BODY_BYTES = 2_000_000
 BODY_SECONDS = 30.0
-_SAFE = ("GET", "HEAD")
-_HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/\\@\[\]?#,]+))(?::[0-9]{0,5})?")
+# What a cross-site form can send without a preflight.
+_SIMPLE = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+_HOST = re.compile(r"(?:\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]+)\]|([^\s:/\\@\[\]?#,]+))(?::[0-9]{0,5})?")
+_FORM_TOKEN = re.compile(rb"(?:^|&)form_token=([0-9a-f]+)")
 _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -80,37 +80,38 @@ class Guard:
         self._refused = refused
         self._web = web
         self._gate = gate
-        self._hosts = _LOOPBACK | {_bare(name) for name in _own_names(web)}
+        own = web.settings.web
+        names = (own.host, *own.allowed_hosts, urlsplit(own.public_url).netloc)
+        self._hosts = _LOOPBACK.union(map(_bare, names))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
-        sender = _with_headers(send)
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _read_body(scope, receive)
-        except TimeoutError:
-            body = HTTPStatus.REQUEST_TIMEOUT
-        # As the application does it; a refusal is a page of its own.
-        request = Request({**scope, "app": self._app})
-        if isinstance(body, bytes):
-            refusal = await run_in_threadpool(self._refusal, request, body)
+        # HEAD is answered as GET; the server sends no body (RFC 9110, section 9.3.2).
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        # With the application, as a refusal is a page of its own.
+        request = Request({**scope, "app": self._app, "method": method})
+        body = await _read_body(request, receive)
+        answer = await run_in_threadpool(self._refusal, request, body)
+        if answer is None:
+            await self._app(request.scope, _replay(body, receive), _with_headers(send))
         else:
-            refusal = await run_in_threadpool(self._refused, request, body, _UNREAD[body])
-        if refusal is not None:
-            await refusal(scope, receive, sender)
-        elif isinstance(body, bytes):
-            await self._app(request.scope, _replay(body, receive), sender)
+            await answer(scope, receive, _with_headers(send))
 
-    def _refusal(self, request: Request, body: bytes) -> Response | None:
+    def _refusal(self, request: Request, body: bytes | HTTPStatus) -> Response | None:
         """Return the refusal, or None after storing the caller in the request's state."""
-        if not self._is_our_name(request.headers.get("host", "")):
+        if isinstance(body, HTTPStatus):
+            return self._refused(request, body, _UNREAD[body])
+        # A configured name, or any address: DNS rebinding needs a name; an address cannot be rebound.
+        name = _host_of(request.headers.get("host", ""))
+        if name is None or not (name in self._hosts or _is_address(name)):
             return self._refused(request, HTTPStatus.BAD_REQUEST, "unknown_name")
         if "\0" in request.url.path or "%00" in request.url.query:
             return self._refused(request, HTTPStatus.BAD_REQUEST, "nul")
         try:
-            caller = self._caller(request)
+            with self._web.store() as store:
+                caller = self._gate.identify(store, request, self._web.now())
         except StoreError:
             # Nobody is known then. /healthz says the same of the whole daemon.
             if not _is_public(request.url.path):
@@ -119,19 +120,16 @@ class Guard:
         request.state.caller = caller
         if caller is None and not _is_public(request.url.path):
             return self._ask_for_credentials(request)
-        if request.method in _SAFE:
-            return None
-        return self._refused_change(request, caller, body)
+        return None if request.method == "GET" else self._refused_change(request, caller, body)
 
     def _refused_change(
         self, request: Request, caller: Caller | None, body: bytes
     ) -> Response | None:
         """Return the refusal of an unauthorized or cross-site change, else None."""
         path = request.url.path
-        if caller is not None and not _is_public(path) and not caller.may(WRITE):
+        if caller is not None and not _is_public(path) and not caller.may_write:
             return self._refused(request, HTTPStatus.FORBIDDEN, "read_only")
-        ambient = caller is None or caller.ambient
-        if ambient and not _is_from_us(request, body):
+        if (caller is None or caller.ambient) and not _is_from_us(request, body):
             why = "not_json" if path.startswith("/api/") else "not_from_us"
             return self._refused(request, HTTPStatus.FORBIDDEN, why)
         return None
@@ -146,56 +144,15 @@ class Guard:
             return refusal
         if "hx-request" in request.headers:
             return Response("", HTTPStatus.UNAUTHORIZED, {"HX-Redirect": "/login"})
-        if request.method not in _SAFE:
+        if request.method != "GET":
             return self._refused(request, HTTPStatus.UNAUTHORIZED, "log_in")
         there = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
         return RedirectResponse(f"/login?next={there}", HTTPStatus.SEE_OTHER)
 
-    def _caller(self, request: Request) -> Caller | None:
-        feed = request.url.path.startswith("/feeds/")
-        query_token = request.query_params.get("token", "") if feed else ""
-        with self._web.store() as store:
-            caller = self._gate.identify(
-                store,
-                now=self._web.now(),
-                authorization=request.headers.get("authorization", ""),
-                session=cookies_of(request.headers).get(SESSION_COOKIE, ""),
-                query_token=query_token,
-                client=client_of(request),
-            )
-        if caller is not None and query_token and caller.by == "token":
-            # URLs end up in logs and bookmarks, so a token in one is read-only.
-            return Caller(READ, "token", caller.token_id)
-        return caller
-
-    def _is_our_name(self, host: str) -> bool:
-        """Return whether a Host header is ours: a configured name, or any IP address.
-
-        Stops DNS rebinding, which needs a name; an address cannot be rebound.
-        """
-        name = _host_of(host)
-        return name is not None and (name in self._hosts or _is_address(name))
-
-
-def client_of(request: Request) -> str:
-    """Return the client's IP address, empty if unknown."""
-    return request.client.host if request.client else ""
-
-
-def cookies_of(headers: Headers) -> dict[str, str]:
-    """Return the cookies of a request."""
-    return cookie_parser(headers.get("cookie", ""))
-
 
 def form_cookie(request: Request) -> str:
     """Return the cookie that form tokens derive from: the session, else the form cookie."""
-    cookies = cookies_of(request.headers)
-    return cookies.get(SESSION_COOKIE) or cookies.get(FORM_COOKIE, "")
-
-
-def _own_names(web: Web) -> Iterable[str]:
-    own = web.settings.web
-    return (own.host, *own.allowed_hosts, urlsplit(own.public_url).netloc)
+    return request.cookies.get(SESSION_COOKIE) or request.cookies.get(FORM_COOKIE, "")
 
 
 def _host_of(header: str) -> str | None:
@@ -204,20 +161,14 @@ def _host_of(header: str) -> str | None:
     Strict, because lenient parsers disagree about values like ``localhost:evil.example``.
     """
     found = _HOST.fullmatch(header)
-    if found is None:
+    if found is None or (found[1] and not _is_address(found[1])):
         return None
-    address, name = found[1], found[2]
-    if address is not None:
-        return str(address).lower() if ":" in address and _is_address(address) else None
-    return str(name).lower().rstrip(".")
+    return str(found[1] or found[2]).lower().rstrip(".")
 
 
 def _bare(host: str) -> str:
     """Return a configured host name in lower case, without port and brackets."""
-    name = host.strip().lower().rstrip(".")
-    if name.startswith("["):
-        return name[1:].partition("]")[0]
-    return name if name.count(":") > 1 else name.partition(":")[0]
+    return _host_of(host.strip()) or host
 
 
 def _is_address(name: str) -> bool:
@@ -242,43 +193,36 @@ def _is_from_us(request: Request, body: bytes) -> bool:
         return False
     if request.url.path.startswith("/api/"):
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        return kind == "application/json" or (not body and not _is_simple(kind))
+        return kind == "application/json" or (not body and kind not in _SIMPLE)
     cookie = form_cookie(request)
-    token = headers.get("x-form-token") or _form_field(body, "form_token")
+    field = _FORM_TOKEN.search(body)
+    token = headers.get("x-form-token") or (field[1].decode() if field else "")
     return bool(cookie) and is_form_token(token, cookie)
 
 
-def _is_simple(kind: str) -> bool:
-    """Return whether a cross-site form can send this type without a preflight."""
-    return kind in ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+async def _read_body(request: Request, receive: Receive) -> bytes | HTTPStatus:
+    """Return the whole body, or the status if it is too large or too slow.
 
-
-def _form_field(body: bytes, name: str) -> str:
-    try:
-        fields = parse_qs(body.decode(), max_num_fields=10_000)
-    except ValueError:
-        return ""
-    return fields.get(name, [""])[0]
-
-
-async def _read_body(scope: Scope, receive: Receive) -> bytes | HTTPStatus:
-    """Return the whole body, or a status if it is too large; the limit holds even if Content-Length lies."""
-    if scope["method"] in _SAFE:
+    The limit holds even if Content-Length lies.
+    """
+    if request.method == "GET":
         return b""
-    stated = Headers(scope=scope).get("content-length", "0")
+    stated = request.headers.get("content-length", "0")
     if stated.isdigit() and int(stated) > MOST_BODY_BYTES:
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(body) > MOST_BODY_BYTES:
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    return body
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            while more and len(body) <= MOST_BODY_BYTES:
+                message = await receive()
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+    except TimeoutError:
+        return HTTPStatus.REQUEST_TIMEOUT
+    return body if len(body) <= MOST_BODY_BYTES else HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def _replay(body: object, receive: Receive) -> Receive:
     """Return a receiver that yields the body already read."""
     pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -9,7 +9,7 @@ from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import Metric
@@ -42,19 +42,15 @@ class MetricsPage:
         self._web = web
         # Two scrapes at once would count the same rows twice.
         self._lock = threading.Lock()
-        self._registry = CollectorRegistry()
-        make = partial(Counter, registry=self._registry)
+        make = partial(Counter, registry=None)
         self._visits = make("hubwatch_visits", "Fetches recorded, by status.", ["status"])
         self._news = make("hubwatch_new_pages", "Pages announced as new.")
         self._delay = Histogram(
             "hubwatch_discovery_delay_seconds",
             "Time from publication to finding, of pages that say when they were published.",
             buckets=_DELAY_BUCKETS,
-            registry=self._registry,
+            registry=None,
         )
-        self._registry.register(_Gauges(partial(_of_store, web)))
-        self._of_health = CollectorRegistry()
-        self._of_health.register(_Gauges(partial(_of_health, web)))
         with web.store() as store:
             self._visit, self._change = store.monitor.cursors()
 
@@ -63,12 +59,17 @@ class MetricsPage:
         # While the store cannot be used the health is all that there is to say.
         with self._lock:
             try:
-                with self._web.store() as store:
-                    self._count(store)
-                known = generate_latest(self._registry)
+                known = generate_latest(_Families(self._of_store))
             except StoreError:
                 known = b""
-            return known + generate_latest(self._of_health)
+            return known + generate_latest(_Families(partial(_of_health, self._web)))
+
+    def _of_store(self) -> Iterator[Metric]:
+        with self._web.store() as store:
+            self._count(store)
+            yield from _gauges(self._web, store)
+        for counted in (self._visits, self._news, self._delay):
+            yield from counted.collect()
 
     def _count(self, store: Store) -> None:
         visits = store.monitor.visits_after(self._visit)
@@ -92,8 +93,8 @@ def _gauge(
     return gauge
 
 
-class _Gauges(Collector):
-    """Gauges that *read* yields at each scrape."""
+class _Families(Collector):
+    """What *read* yields at each scrape."""
 
     def __init__(self, read: Callable[[], Iterator[Metric]]) -> None:
         self._read = read
@@ -102,16 +103,14 @@ class _Gauges(Collector):
         return self._read()
 
 
-def _of_store(web: Web) -> Iterator[Metric]:
+def _gauges(web: Web, store: Store) -> Iterator[Metric]:
     now = web.now()
-    with web.store() as store:
-        yield from _sites(web.settings, store, now)
-        due, held = store.monitor.queue(now), store.quarantine.counts()
-        queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
-        yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
-        quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
-        about = "What met a bug and is tried again later."
-        yield _gauge("quarantined", about, ["kind"], quarantined)
+    yield from _sites(web.settings, store, now)
+    due, held = store.monitor.queue(now), store.quarantine.counts()
+    queue = [(["hub"], due.hubs), (["verify"], due.verifications)]
+    yield _gauge("queue", "What is due and not fetched yet.", ["kind"], queue)
+    quarantined = [([kind], held.get(kind, 0)) for kind in QuarantineKind]
+    yield _gauge("quarantined", "What met a bug and is tried again later.", ["kind"], quarantined)
 
 
 def _sites(settings: Settings, store: Store, now: float) -> Iterator[Metric]:

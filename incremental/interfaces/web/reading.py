@@ -1,6 +1,6 @@
 """Rows, events and feedback buttons of the reading list."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -9,7 +9,6 @@ from markupsafe import Markup, escape
 from incremental.base.plain_text import clean
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, backfill_query
-from incremental.interfaces.web.views import View
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
 from store.crawl.backfills import BackfillEvent
@@ -48,13 +47,11 @@ class Feedback:
 
 
 def feedback(
-    store: Store, rows: Iterable[AnnouncedPage], chosen: int | None, trained: int | None
+    store: Store, rows: Sequence[AnnouncedPage], chosen: int | None, trained: int | None = None
 ) -> Feedback:
-    """Look up topics and earlier answers for a list's buttons."""
+    """Look up topics and earlier answers for a list's buttons; *trained* is the topic that they trained."""
     topics = {topic.id: topic.name for topic in store.topics.topics()}
-    if not topics:
-        return Feedback({}, None, {})
-    said = store.topics.said_of([canonical_key(row.url) for row in rows])
+    said = store.topics.said_of([canonical_key(row.url) for row in rows]) if topics else {}
     return Feedback(topics, chosen, said, trained)
 
 
@@ -70,18 +67,8 @@ def like_of(mark: TopicMark) -> str:
 
 
 def terms(stored: str) -> tuple[tuple[str, float], ...]:
-    """Return stored terms with their shares; none if they cannot be read."""
-    try:
-        return msgspec.json.decode(stored, type=tuple[tuple[str, float], ...])
-    except (msgspec.ValidationError, msgspec.DecodeError):
-        return ()
-
-
-def following(
-    cursor: int, rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent] = ()
-) -> int:
-    """Return the cursor after these rows and events."""
-    return max([cursor, *(row.cursor for row in rows), *(event.id for event in events)])
+    """Return stored terms with their shares."""
+    return msgspec.json.decode(stored, type=tuple[tuple[str, float], ...])
 
 
 def gained(
@@ -96,9 +83,8 @@ def gained(
 
     Events have only a site, its tags and a time, so any other filter excludes them.
     """
-    if filters.q or filters.topic or filters.verdict or filters.language:
-        return []
-    if filters.show == "starred":
+    of_pages = (filters.q, filters.topic, filters.verdict, filters.language)
+    if any(of_pages) or filters.show == "starred":
         return []
     within = {"above": above, "after": below, "limit": _MOST_EVENTS}
     return store.backfills.events(backfill_query(store, filters.query(now), **within))
@@ -108,21 +94,7 @@ def merged(
     rows: Sequence[AnnouncedPage], events: Sequence[BackfillEvent]
 ) -> list[AnnouncedPage | BackfillEvent]:
     """Merge rows and events, newest first."""
-    return sorted([*rows, *events], key=_cursor, reverse=True)
-
-
-Group = tuple[str, list[AnnouncedPage | BackfillEvent]]
-
-
-def grouped(rows: Iterable[AnnouncedPage | BackfillEvent], name: str, view: View) -> list[Group]:
-    """Return rows below the headings of their days or, if *name* is ``site``, of their sites.
-
-    Headings come in the order of their first row.
-    """
-    groups: dict[str, list[AnnouncedPage | BackfillEvent]] = {}
-    for row in rows:
-        groups.setdefault(row.site if name == "site" else view.day(row.found_at), []).append(row)
-    return list(groups.items())
+    return sorted([*rows, *events], key=cursor_of, reverse=True)
 
 
 def paragraphs(text: str, title: str) -> list[str]:
@@ -147,5 +119,6 @@ def marker(search: str) -> Callable[[str], Markup]:
     return marked
 
 
-def _cursor(one: AnnouncedPage | BackfillEvent) -> int:
+def cursor_of(one: AnnouncedPage | BackfillEvent) -> int:
+    """Return the cursor that continues a list after a row or an event."""
     return one.id if isinstance(one, BackfillEvent) else one.cursor

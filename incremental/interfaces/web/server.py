@@ -18,10 +18,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import ipaddress
 import socket
 import threading
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -50,9 +49,6 @@ _IDLE_SECONDS = 10
 class PatientProtocol(H11Protocol):
     """One uvicorn connection with deadlines."""
 
-    proxies: Container[str] = ()
-    """Trusted proxies, without a limit per address; set by :func:`protocol_for`."""
-    is_aborted = False
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
@@ -70,9 +66,7 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
         _cancel(self._deadline)
-        self._deadline = None
         _cancel(self._stalled)
-        self._stalled = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -105,36 +99,27 @@ class PatientProtocol(H11Protocol):
             self._deadline = self.loop.call_later(WAITING_SECONDS, self.transport.abort)
 
     def _make_room(self) -> None:
-        """Abort the longest waiting connections, of this client and then of all, down to the limits."""
+        """Abort the longest waiting connection: of this client if it has too many, else of all."""
         everybody = [one for one in self.connections if isinstance(one, PatientProtocol)]
         address = self.client[0] if self.client else ""
-        if address not in self.proxies:
-            own = [one for one in everybody if one.client and one.client[0] == address]
-            self._shorten(own, CONNECTIONS_OF_ONE)
-            everybody = [one for one in everybody if not one.is_aborted]
-        self._shorten(everybody, CONNECTIONS - 1)
-
-    def _shorten(self, connections: list[PatientProtocol], most: int) -> None:
-        waiting = [one for one in connections if one.is_waiting and one is not self]
-        waiting.sort(key=lambda one: one.waits_until)
-        for one in waiting[: max(len(connections) - most, 0)]:
-            one.abort()
-
-    def abort(self) -> None:
-        """Abort the connection and take it out of uvicorn's count."""
-        self.is_aborted = True
-        self.connections.discard(self)
-        self.transport.abort()
+        own = [one for one in everybody if one.client and one.client[0] == address]
+        if address not in self.config.forwarded_allow_ips and len(own) > CONNECTIONS_OF_ONE:
+            crowd = own
+        elif len(everybody) >= CONNECTIONS:
+            crowd = everybody
+        else:
+            return
+        waiting = [one for one in crowd if one.is_waiting and one is not self]
+        if waiting:
+            longest = min(waiting, key=lambda one: one.waits_until)
+            # Out of uvicorn's count at once.
+            self.connections.discard(longest)
+            longest.transport.abort()
 
     @property
     def waits_until(self) -> float:
         """The deadline, in the loop's time."""
         return self._deadline.when() if self._deadline is not None else 0.0
-
-
-def protocol_for(proxies: Iterable[str]) -> type[PatientProtocol]:
-    """Return the protocol class for a server behind *proxies*."""
-    return type("Protocol", (PatientProtocol,), {"proxies": frozenset(proxies)})
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
@@ -163,7 +148,7 @@ class Listener:
         self._socket = _bind(web.settings.web.host, web.settings.web.port)
         config = uvicorn.Config(
             make_app(web, warm=True),
-            http=protocol_for(web.settings.web.trusted_proxies),
+            http=PatientProtocol,
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -171,8 +156,8 @@ class Listener:
             log_level="warning",
             log_config=None,
             server_header=False,
-            # The application has its own, which believes those of the settings.
-            proxy_headers=False,
+            # Client and scheme are what a trusted proxy says; nobody else is believed.
+            forwarded_allow_ips=list(web.settings.web.trusted_proxies),
             limit_concurrency=CONNECTIONS,
             h11_max_incomplete_event_size=HEADER_BYTES,
             timeout_keep_alive=_IDLE_SECONDS,
@@ -231,9 +216,8 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
         "others could reach it; set a password in [web] or HUBWATCH_WEB_PASSWORD, or make a "
         "token: hubwatch token add NAME --scope write"
     )
-    if not _is_loopback(settings.host):
-        raise SettingsError("web.host", settings.host, way_out)
     reached_by = {
+        "web.host": names_for_others([settings.host]),
         "web.allowed_hosts": names_for_others(settings.allowed_hosts),
         "web.public_url": names_for_others(filter(None, [urlsplit(settings.public_url).netloc])),
         "web.trusted_proxies": settings.trusted_proxies,
@@ -241,15 +225,6 @@ def check_guarded(given: Settings, *, has_tokens: bool) -> None:
     for field, names in reached_by.items():
         if names:
             raise SettingsError(field, ", ".join(names), way_out)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -36,40 +36,40 @@ class Change:
         return self.said.key in ("undo.relevant", "undo.irrelevant")
 
 
-class Undos:
-    """The latest changes of all browsers."""
+def new_changes() -> deque[Change]:
+    """Return room for the latest changes of all browsers."""
+    # Handlers run in several threads: each step below is one call, which CPython does not interrupt.
+    return deque(maxlen=_MOST_CHANGES)
 
-    def __init__(self) -> None:
-        # Handlers run in several threads: each step below is one call, which CPython does not interrupt.
-        self._changes: deque[Change] = deque(maxlen=_MOST_CHANGES)
 
-    def latest(self, request: Request) -> Change | None:
-        """Return the latest change of this browser; None if there is none."""
-        browser, newest = form_cookie(request), tuple(self._changes)[::-1]
-        return next((one for one in newest if one.browser == browser), None)
+def _changes(request: Request) -> deque[Change]:
+    changes: deque[Change] = request.app.state.changes
+    return changes
 
-    def unsaid(self, request: Request) -> Change | None:
-        """Return what this browser did last, unless it was told so already."""
-        change = self.latest(request)
-        if change is None or change.is_shown:
-            return None
-        change.is_shown = True
-        return change
 
-    def keep(self, change: Change) -> None:
-        """Remember a change, which the next page that its browser gets offers to undo."""
-        self._changes.append(change)
+def _latest(request: Request) -> Change | None:
+    """Return the latest change of this browser; None if there is none."""
+    browser, newest = form_cookie(request), tuple(_changes(request))[::-1]
+    return next((one for one in newest if one.browser == browser), None)
 
-    def forget(self, change: Change) -> None:
-        """Forget a change that is taken back."""
+
+def unsaid(request: Request) -> Change | None:
+    """Return what this browser did last, unless it was told so already."""
+    change = _latest(request)
+    if change is None or change.is_shown:
+        return None
+    change.is_shown = True
+    return change
+
+
+def undo_latest(request: Request, store: Store, now: float) -> Change | None:
+    """Take back the latest change of this browser and return it; None if there is none."""
+    change = _latest(request)
+    if change is not None:
         with suppress(ValueError):  # a second click at the same time
-            self._changes.remove(change)
-
-
-def undos_of(request: Request) -> Undos:
-    """Return the :class:`Undos` of the application."""
-    undos: Undos = request.app.state.undos
-    return undos
+            _changes(request).remove(change)
+        change.take_back(store, now)
+    return change
 
 
 def undoable(  # noqa: PLR0913, PLR0917 - the parts of a change
@@ -82,4 +82,4 @@ def undoable(  # noqa: PLR0913, PLR0917 - the parts of a change
 ) -> None:
     """Offer to undo what was just done: the text *key*, of *n* pages, or of one and a topic."""
     said = Text(f"undo.{key}", n=n)
-    undos_of(request).keep(Change(form_cookie(request), said, take_back, page_id, topic))
+    _changes(request).append(Change(form_cookie(request), said, take_back, page_id, topic))

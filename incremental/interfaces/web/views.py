@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
@@ -24,11 +24,13 @@ from incremental.base.features import Feature
 from incremental.base.plain_text import one_line
 from incremental.base.readable_urls import readable
 from incremental.base.texts import LANGUAGES, Words
+from incremental.fetch.status import HARMLESS, HAS_PAGE, FetchStatus
 from incremental.interfaces.results.schema import utc, when
 from incremental.interfaces.web.access import SESSION_COOKIE, form_token
 from incremental.interfaces.web.context import Web, web_of
-from incremental.interfaces.web.guard import FORM_COOKIE, cookies_of, form_cookie
-from incremental.interfaces.web.undo import undos_of
+from incremental.interfaces.web.guard import FORM_COOKIE, form_cookie
+from incremental.interfaces.web.reading import like_of, terms_of
+from incremental.interfaces.web.undo import unsaid
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _STATIC = Path(__file__).with_name("static")
@@ -42,7 +44,7 @@ PREFERENCES: Mapping[str, Collection[str]] = {
     "group": ("day", "site"),
 }
 """What a browser may choose, each in a cookie of its own."""
-YEAR = 365 * 86_400.0
+_YEAR = 365 * 86_400
 _MOST_RANGES = 20
 _RANGE = re.compile(r"\s*(?P<tag>[a-z]+)(-\w+)*\s*(;\s*q=(?P<weight>\d(\.\d{0,3})?)\s*)?")
 
@@ -102,6 +104,13 @@ def address(url: object) -> str:
     return parts if urlsplit(parts).scheme in ("http", "https") else ""
 
 
+def tone(status: str | None) -> str:
+    """Return the colour class of a fetch status."""
+    if status in HAS_PAGE or status == FetchStatus.REDIRECTED:
+        return "good"
+    return "warn" if status in HARMLESS else "bad"
+
+
 def query(path: str, **values: object) -> str:
     """Return *path* with the non-empty *values* as its query."""
     said = {key: value for key, value in values.items() if value not in (None, "", False)}
@@ -127,17 +136,19 @@ def environment(features: tuple[Feature, ...] = ()) -> Environment:
         "readable": lambda url: text(readable(str(url))),
         "when": when,
         "utc": utc,
-        "host": lambda url: urlsplit(str(url)).netloc,
     }
     pages = [(path, one.name, text) for one in features for path, text in one.pages.items()]
-    forms = [one.add_form for one in features if one.add_form]
     made.globals |= {
         "query": query,
+        "tone": tone,
+        "terms_of": terms_of,
+        "like_of": like_of,
+        "marked": escape,
         "languages": LANGUAGES,
         "version": _version(),
         "icon": _icon,
         "nav_pages": pages,
-        "add_forms": forms,
+        "add_forms": [one.add_form for one in features if one.add_form],
         "check_forms": [one.check_form for one in features if one.check_form],
         "page_forms": [one.page_form for one in features if one.page_form],
     }
@@ -192,14 +203,14 @@ def _by_preference(accepted: str) -> list[str]:
 
 def preferred(request: Request, name: str) -> str:
     """Return what this browser chose for one of :data:`PREFERENCES`; empty = nothing."""
-    chosen = cookies_of(request.headers).get(f"hubwatch_{name}", "")
+    chosen = request.cookies.get(f"hubwatch_{name}", "")
     return chosen if chosen in PREFERENCES[name] else ""
 
 
 def prefer(request: Request, response: Response, name: str, value: str) -> None:
     """Let this browser choose for a year; what it cannot choose is ignored."""
     if value in PREFERENCES[name]:
-        set_cookie(request, response, f"hubwatch_{name}", value, seconds=YEAR)
+        set_cookie(request, response, f"hubwatch_{name}", value, _YEAR)
 
 
 def words_of(request: Request) -> Words:
@@ -213,71 +224,53 @@ def words_of(request: Request) -> Words:
 def page(
     request: Request,
     template: str,
-    values: Mapping[str, Any] | None = None,
+    values: Mapping[str, Any],
     *,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> Response:
     """Render *template*, a page or a part of one."""
     web, words = web_of(request), words_of(request)
-    cookie = form_cookie(request)
+    cookie, caller = form_cookie(request), getattr(request.state, "caller", None)
     fresh = "" if cookie else secrets.token_urlsafe(24)
     common = {
         "t": words,
         "view": View(words, web.now()),
         "request_path": request.url.path,
         "back": _way_back(request),
-        "caller": getattr(request.state, "caller", None),
-        "may_write": may_write(request),
+        "caller": caller,
+        "may_write": caller is not None and caller.may_write,
         "form_token": form_token(cookie or fresh),
         "site_image": _site_images(web),
         "send_to": web.settings.web.send_to,
         "theme": preferred(request, "theme") or "system",
-        "undoable": partial(undos_of(request).unsaid, request),
+        "undoable": partial(unsaid, request),
         "crawling": web.is_crawled(),
-        "logged_in": SESSION_COOKIE in cookies_of(request.headers),
+        "logged_in": SESSION_COOKIE in request.cookies,
     }
     features = web.settings.enabled.on
-    html = environment(features).get_template(template).render(**common, **(values or {}))
+    html = environment(features).get_template(template).render(**common, **values)
     response = HTMLResponse(html, status)
     response.headers["Content-Language"] = words.language
     response.headers["Vary"] = "Accept-Language, Cookie, HX-Request"
     if fresh:
-        set_cookie(request, response, FORM_COOKIE, fresh, same_site="strict")
+        set_cookie(request, response, FORM_COOKIE, fresh)
     return response
 
 
 def _way_back(request: Request) -> str:
     """Return the address that forms go back to: this one if it is a whole page, else the first page."""
-    if request.method not in {"GET", "HEAD"} or "hx-request" in request.headers:
+    if request.method != "GET" or "hx-request" in request.headers:
         return "/"
     path, query = request.url.path, request.url.query
     return f"{path}?{query}" if query and len(path + query) < _LONGEST_WAY_BACK else path
 
 
-def may_write(request: Request) -> bool:
-    """Return whether the caller may write."""
-    caller = getattr(request.state, "caller", None)
-    return caller is not None and caller.may("write")
-
-
-def set_cookie(  # noqa: PLR0913 - the parts of a cookie
-    request: Request,
-    response: Response,
-    name: str,
-    value: str,
-    *,
-    seconds: float | None = None,
-    same_site: str = "lax",
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, seconds: int | None = None
 ) -> None:
-    """Set an HttpOnly cookie; Secure if the request came by https."""
-    response.set_cookie(
-        name,
-        value,
-        max_age=None if seconds is None else int(seconds),
-        httponly=True,
-        secure=request.url.scheme == "https",
-        samesite="strict" if same_site == "strict" else "lax",
-    )
+    """Set an HttpOnly cookie, which no other site's form sends; Secure if the request came by https."""
+    secure = request.url.scheme == "https"
+    response.set_cookie(name, value, seconds, httponly=True, secure=secure, samesite="lax")
 
 
 def problem_of(request: Request, error: HubwatchError) -> str:

@@ -21,6 +21,7 @@ from incremental.interfaces.results.schema import (
     Page,
     PageChange,
     PageTopic,
+    by_name,
     page_result,
     page_topic,
     result_of,
@@ -98,8 +99,7 @@ def look_up(
 @router.get("/pages/{page_id}", response_model=_PAGE)
 def get_page(page: PageDetail) -> dict[str, Any]:
     """Return a page."""
-    return {
-        **{name: getattr(page, name) for name in page.__slots__},
+    return by_name(page) | {
         "id": page.page_id,
         "announced": page_result(page.news) if page.news else None,
         "topics": [page_topic(mark) for mark in page.topics],

@@ -12,9 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationInfo,
     create_model,
-    field_validator,
 )
 
 from incremental.base.scope import Reach
@@ -71,15 +69,6 @@ class RequestSchema(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    @field_validator("*", mode="before")
-    @classmethod
-    def _is_no_switch(cls, value: object, info: ValidationInfo) -> object:
-        # pydantic takes false for the number 0.
-        kind = cls.model_fields[info.field_name or ""].annotation
-        if isinstance(value, bool) and kind not in (bool, bool | None):
-            raise ValueError("must not be true or false")
-        return value
-
 
 class Problem(ResponseSchema):
     """Why a request failed."""
@@ -93,9 +82,10 @@ class SiteTerms(RequestSchema):
     reach: Reach = Reach.HOST
     include: Annotated[list[Pattern], Field(max_length=50)] = []
     exclude: Annotated[list[Pattern], Field(max_length=50)] = []
-    requests_per_day: Annotated[float | None, Field(ge=0, le=1e9)] = None
-    min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
-    max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9)] = None
+    # Strict, as pydantic takes false for the number 0.
+    requests_per_day: Annotated[float | None, Field(ge=0, le=1e9, strict=True)] = None
+    min_interval_minutes: Annotated[float | None, Field(ge=0.01, le=1e9, strict=True)] = None
+    max_interval_hours: Annotated[float | None, Field(ge=0.01, le=1e9, strict=True)] = None
     tags: TagList = []
 
 
@@ -128,15 +118,6 @@ class NewLabels(RequestSchema):
 
     urls: Annotated[list[WebAddress], Field(min_length=1, max_length=_MOST_URLS)]
     label: Annotated[str, StringConstraints(pattern="^(hub|article)$")]
-
-
-class Explanation(ResponseSchema):
-    """The explanation of a URL; see `hubwatch check`."""
-
-    model_config = ConfigDict(extra="allow")
-
-    url: str
-    verdict: str
 
 
 # Errors that any route may return.

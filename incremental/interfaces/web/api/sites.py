@@ -1,6 +1,6 @@
 """Sites: list, add, change, visit now, remove; status; hubs, labels, and explanations of URLs."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 
@@ -25,7 +25,6 @@ from incremental.interfaces.site_editing import (
     request_site,
 )
 from incremental.interfaces.web.api.schemas import (
-    Explanation,
     NewLabels,
     NewSites,
     NewVisits,
@@ -145,7 +144,6 @@ def label_pages(web: Web, store: Store, body: NewLabels) -> list[Correction]:
 @router.get("/check")
 def check(
     web: Web, store: Store, url: Annotated[WebAddress, Query(description="Any URL.")]
-) -> Explanation:
+) -> dict[str, Any]:
     """Explain how a URL is classified and why it was (not) found. Fetches nothing."""
-    answer = explain(store, web.settings, url, now=web.now(), models=web.models)
-    return Explanation(**answer)
+    return explain(store, web.settings, url, now=web.now(), models=web.models)

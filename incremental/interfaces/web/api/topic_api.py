@@ -7,7 +7,6 @@ from pydantic import Field, StringConstraints
 from incremental.interfaces.results.previews import (
     TopicPreview,
     preview_of_edit,
-    preview_of_new,
     preview_result,
 )
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
@@ -98,19 +97,6 @@ def add_topic(web: Web, store: Store, body: NewTopic) -> Topic:
     """Create a topic, or give the one of that name more examples."""
     row, _ = begin(store, **body.model_dump(), now=web.now())
     return topic_result(store, row)
-
-
-@router.post("/topics/preview")
-def preview_new_topic(web: Web, store: Store, body: NewTopic) -> TopicPreview:
-    """Show which of the latest pages a new topic would show; nothing is stored."""
-    words, urls = body.keywords, body.examples
-    found = preview_of_new(
-        *(store, web.settings, web.clock),
-        keywords=words,
-        description=body.description,
-        urls=urls,
-    )
-    return preview_result(found)
 
 
 @router.post("/topics/{topic_id}/preview")

@@ -1,10 +1,9 @@
 """Adding sites: the form, and what is there, at once and while the daemon finds hubs."""
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
@@ -13,7 +12,6 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
-from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddedSite, add_sites
 from incremental.interfaces.site_editing import edit_site
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
@@ -44,20 +42,22 @@ def add(
     store: Store,
     urls: Annotated[str, Form(max_length=200_000)],
     reach: Annotated[Reach, Form()] = Reach.HOST,
-    requests_per_day: Annotated[str, Form(max_length=20)] = "",
+    requests_per_day: Annotated[float | None, Form(ge=0, le=1e9)] = None,
     include: _Text = "",
     exclude: _Text = "",
     tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
     typed, say = list(dict.fromkeys(urls.split())), partial(problem_of, request)
+    terms = SeedTerms(reach, tuple(include.split()), tuple(exclude.split()), requests_per_day)
     try:
-        terms = _terms(reach, requests_per_day, include, exclude)
         chosen = checked_tags(parted(tags))
     except InputError as error:
         return show_forms(request, [], [say(error)], urls)
+    # Without any, a known site keeps its own.
+    given = None if terms == SeedTerms() else terms
     seeds, now = typed[:_MOST_SEEDS], web.now()
-    found = add_sites(store, web.settings, seeds, terms=terms, tags=chosen, now=now, say=say)
+    found = add_sites(store, web.settings, seeds, terms=given, tags=chosen, now=now, say=say)
     added = {one.site_id: one.url for one in found if one.site_id and not one.hub_of}
     rows = [site_numbered(store, site_id) for site_id in added]
     problems = [one.error for one in found if one.error]
@@ -78,20 +78,6 @@ def _look(web: Web, site_id: int, text: str) -> object:
     with web.store() as store:
         looks = first_looks(store, web.settings, web.models, {site_id: text}, web.clock)
         return dict(looks).get(site_id)
-
-
-def _terms(reach: Reach, requests: str, include: str, exclude: str) -> SeedTerms | None:
-    """Return the terms of the form; None if unchanged, so known sites keep theirs."""
-    if reach == Reach.HOST and not (requests or include or exclude):
-        return None
-    if requests and not re.fullmatch(r"\d{1,9}(\.\d+)?", requests.strip()):
-        raise InputError("requests_per_day", requests, Text("input.number_from_0"))
-    return SeedTerms(
-        reach=reach,
-        include=tuple(include.split()),
-        exclude=tuple(exclude.split()),
-        requests_per_day=float(requests) if requests else None,
-    )
 
 
 def show_forms(
@@ -116,31 +102,26 @@ def show_forms(
 
 @router.get("/sites/{site_id}/found")
 def found_part(request: Request, web: Web, store: Store, site: SiteRow) -> Response:
-    """Return the hubs found so far on a new site."""
+    """Return what the first look at a new site showed, and the hubs found so far."""
     known = store.read.hubs(site.id)
     hubs = [hub for hub in known if hub.state != HubStatus.DROPPED]
     # A seed that waits for robots.txt or its address was never fetched: not a failure.
     seeds = [hub for hub in known if hub.role == HubRole.SEED and hub.baseline_at is None]
     hubs.sort(key=lambda hub: (hub.baseline_at is None, -hub.score))
+    work, scope = web.background.last(f"look {site.id}"), read_scope(site)
     values = {
         "site": site,
-        **_seen(web, site),
+        "look": work.result if work is not None else None,
+        "looking": work is not None and work.running,
+        # The folder that may be all that is meant.
+        "below": folder_of(site.seed_url)
+        if scope.reach is Reach.HOST and not scope.include
+        else "",
         "hubs": hubs,
         "read": any(hub.baseline_at for hub in hubs),
         "trouble": next((hub.last_status for hub in seeds if hub.last_status), None),
     }
     return page(request, "_found.html", values)
-
-
-def _seen(web: Web, row: SiteRow) -> dict[str, Any]:
-    """Return what the first look showed, and the folder that may be all that is meant."""
-    work, below = web.background.last(f"look {row.id}"), folder_of(row.seed_url)
-    scope = read_scope(row)
-    return {
-        "look": work.result if work is not None else None,
-        "looking": work is not None and work.running,
-        "below": below if scope.reach is Reach.HOST and not scope.include else "",
-    }
 
 
 @router.post("/sites/{site_id}/below")

@@ -10,15 +10,12 @@ from fastapi.responses import Response
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
 from incremental.interfaces.answer_links import AnswerLinks
-from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate
+from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate, client_of
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.guard import client_of, cookies_of
 from incremental.interfaces.web.routes.forms import Back, inside, see
 from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers.announced import AnnouncedPage
-from store.topics.values import TopicRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 
@@ -41,30 +38,26 @@ def log_in(
     words, client = words_of(request), client_of(request)
     gate: Gate = request.app.state.gate
     now = web.now()
-    wait = gate.throttle.wait_seconds(client, now)
+    wait = math.ceil(gate.throttle.wait_seconds(client, now))
     session = gate.log_in(store, secret, client, now=now)
-    if session is None and wait > 0:
-        problem = words("login.wait", n=math.ceil(wait))
-        answer = _again(request, problem, next, HTTPStatus.TOO_MANY_REQUESTS)
-        answer.headers["Retry-After"] = str(math.ceil(wait))
-        return answer
     if session is None:
-        return _again(request, words("login.wrong"), next, HTTPStatus.UNAUTHORIZED)
+        problem = words("login.wait", n=wait) if wait else words("login.wrong")
+        status = HTTPStatus.TOO_MANY_REQUESTS if wait else HTTPStatus.UNAUTHORIZED
+        values = {"problem": problem, "next": inside(next)}
+        answer = page(request, "login.html", values, status=status)
+        if wait:
+            answer.headers["Retry-After"] = str(wait)
+        return answer
     answer = see(next)
-    set_cookie(request, answer, SESSION_COOKIE, session, seconds=SESSION_SECONDS)
+    set_cookie(request, answer, SESSION_COOKIE, session, SESSION_SECONDS)
     return answer
-
-
-def _again(request: Request, problem: str, next_page: str, status: HTTPStatus) -> Response:
-    values = {"problem": problem, "next": inside(next_page)}
-    return page(request, "login.html", values, status=status)
 
 
 @router.post("/logout")
 def log_out(request: Request, web: Web, store: Store) -> Response:
     """End the session."""
     gate: Gate = request.app.state.gate
-    session = cookies_of(request.headers).get(SESSION_COOKIE, "")
+    session = request.cookies.get(SESSION_COOKIE, "")
     gate.log_out(store, session, now=web.now())
     answer = see("/login")
     answer.delete_cookie(SESSION_COOKIE)
@@ -85,23 +78,14 @@ def choose(
     return answer
 
 
-@router.get("/answer/irrelevant/{link}")
-def ask(request: Request, web: Web, store: Store, link: str) -> Response:
-    """Show the page and the topic that a link is about, and a button."""
-    topic, row = _asked(web, store, link)
-    return page(request, "answer.html", {"topic": topic, "row": row, "done": False})
-
-
-@router.post("/answer/irrelevant/{link}")
+@router.api_route("/answer/irrelevant/{link}", methods=["GET", "POST"])
 def answer(request: Request, web: Web, store: Store, link: str) -> Response:
-    """Mark the page as not relevant to the topic."""
-    topic, row = _asked(web, store, link)
-    give_feedback(store, topic.name, [row.url], relevant=False, now=web.now())
-    return page(request, "answer.html", {"topic": topic, "row": row, "done": True})
-
-
-def _asked(web: Web, store: Store, link: str) -> tuple[TopicRow, AnnouncedPage]:
+    """Show the page and the topic that a link is about, and a button that says: not relevant to it."""
     links = AnswerLinks.of(web.settings, web.folder)
     if links is None:
         raise NotFoundError(Text("missing.answer"))
-    return links.read(store, link, web.now())
+    topic, row = links.read(store, link, web.now())
+    done = request.method == "POST"
+    if done:
+        give_feedback(store, topic.name, [row.url], relevant=False, now=web.now())
+    return page(request, "answer.html", {"topic": topic, "row": row, "done": done})

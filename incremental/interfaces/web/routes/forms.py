@@ -6,9 +6,8 @@ from typing import Annotated
 from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 
-from incremental.fetch.status import HARMLESS, HAS_PAGE, FetchStatus
-
 RowId = Annotated[int, Form(ge=1, le=2**62)]
+RowIds = Annotated[list[RowId], Form(max_length=1_000, default_factory=list)]
 Back = Annotated[str, Form(max_length=2_000)]
 """The path to return to; ignored if it is not ours."""
 
@@ -22,13 +21,6 @@ def inside(path: str) -> str:
     """Return *path* if it is local, else ``/``: no open redirects."""
     plain = path.isascii() and path.isprintable() and "\\" not in path
     return path if plain and path.startswith("/") and not path.startswith("//") else "/"
-
-
-def tone(status: str | None) -> str:
-    """Return the colour class of a fetch status."""
-    if status in HAS_PAGE or status == FetchStatus.REDIRECTED:
-        return "good"
-    return "warn" if status in HARMLESS else "bad"
 
 
 def base_of(request: Request) -> str:

@@ -1,37 +1,36 @@
 """The reading list: new pages, backfills, marks, saved searches."""
 
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
-from markupsafe import escape
+from pydantic import BaseModel, ConfigDict
 
-from incremental.base.errors import InputError, NotFoundError
+from incremental.base.errors import NotFoundError
 from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
+from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.status import next_look
 from incremental.interfaces.results.topics import judged_for
 from incremental.interfaces.web.api.schemas import RowId as PathId
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.reading import (
+    cursor_of,
     feedback,
-    following,
     gained,
-    grouped,
-    like_of,
     marker,
     merged,
     terms,
-    terms_of,
 )
-from incremental.interfaces.web.routes.forms import Back, RowId, see
-from incremental.interfaces.web.undo import TakeBack, undoable, undos_of
+from incremental.interfaces.web.routes.forms import Back, RowIds, see
+from incremental.interfaces.web.undo import TakeBack, undo_latest, undoable
 from incremental.interfaces.web.views import (
     PREFERENCES,
     View,
@@ -43,7 +42,7 @@ from incremental.interfaces.web.views import (
 )
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import AnnouncedPage
+from store.answers import AnnouncedPage, SavedSearchRow
 from store.crawl.backfills import BackfillEvent, BackfillQuery
 from store.values import TopicScore
 
@@ -51,11 +50,11 @@ router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 50
 _PER_EVENT = 200
 _MOST_ARRIVED = 50
-_MARKS: dict[str, dict[str, bool]] = {
-    "read": {"read": True},
-    "unread": {"read": False},
-    "star": {"starred": True},
-    "unstar": {"starred": False},
+_MARKS = {
+    "read": ("read", True),
+    "unread": ("read", False),
+    "star": ("starred", True),
+    "unstar": ("starred", False),
 }
 
 
@@ -80,21 +79,18 @@ def reading_list(
         "tags": store.tags.tags(),
         "counts": store.answers.totals(),
         "searches": store.answers.searches(),
-        **item_values(store, answer.rows, filters.topic),
+        "feedback": feedback(store, answer.rows, filters.topic),
         **list_values(request, filters, merged(answer.rows, events)),
+        "filters": filters.values(),
+        "narrowed": filters.narrows(),
+        "older_url": query("/", **filters.values(), before=oldest) if answer.more else "",
+        "fresh_url": _fresh_url(filters, latest),
+        "feed_url": _feed_url(filters),
     }
     if asked.hidden_verdict and not values["rows"]:
         values["judged"] = judged_for(store, asked)
     if not values["rows"] and not filters.narrows():
         values["next_look"] = next_look(store, web.settings, web.now())
-    older = query("/", **filters.values(), before=answer.cursor) if answer.more else ""
-    values |= {
-        "filters": filters.values(),
-        "narrowed": filters.narrows(),
-        "older_url": older,
-        "fresh_url": _fresh_url(filters, latest),
-        "feed_url": _feed_url(filters),
-    }
     response = page(request, "new.html", values)
     prefer(request, response, "group", request.query_params.get("group", ""))
     return response
@@ -109,14 +105,14 @@ def fresh(
     asked = filters.query(web.now(), after=after, limit=_MOST_ARRIVED)
     answer = store.answers.new(replace(asked, order="oldest"))
     rows = answer.rows[::-1]
-    below = following(after, rows) + 1 if answer.more else None
-    events = gained(store, filters, web.now(), above=after, below=below)
-    if not rows and not events:
+    below = rows[0].cursor + 1 if answer.more else None
+    shown = merged(rows, gained(store, filters, web.now(), above=after, below=below))
+    if not shown:
         return Response(status_code=204)
-    values = item_values(store, rows, filters.topic)
-    values |= {
-        **list_values(request, filters, merged(rows, events)),
-        "fresh_url": _fresh_url(filters, following(after, rows, events)),
+    values = {
+        "feedback": feedback(store, rows, filters.topic),
+        **list_values(request, filters, shown),
+        "fresh_url": _fresh_url(filters, cursor_of(shown[0])),
     }
     return page(request, "_fresh.html", values)
 
@@ -138,16 +134,10 @@ def list_values(
     asked = request.query_params.get("group", "")
     group = asked if asked in PREFERENCES["group"] else preferred(request, "group") or "day"
     view = View(words_of(request), web_of(request).now())
-    groups = grouped(rows, group, view)
+    groups: dict[str, list[AnnouncedPage | BackfillEvent]] = {}
+    for row in rows:
+        groups.setdefault(row.site if group == "site" else view.day(row.found_at), []).append(row)
     return {"rows": rows, "groups": groups, "group": group, "marked": marker(filters.q)}
-
-
-def item_values(
-    store: Store, rows: tuple[AnnouncedPage, ...], topic: int | None, trained: int | None = None
-) -> dict[str, Any]:
-    """Return the template values that list rows need; *trained* is the topic that their buttons trained."""
-    learned = feedback(store, rows, topic, trained)
-    return {"feedback": learned, "terms_of": terms_of, "like_of": like_of, "marked": escape}
 
 
 @router.post("/pages/{page_id}/mark")
@@ -156,8 +146,8 @@ def mark(
     web: Web,
     store: Store,
     page_id: PathId,
-    mark: Annotated[str, Form(max_length=20)],
-    topic: Annotated[str, Form(pattern=r"^\d{0,18}$")] = "",
+    mark: Annotated[Literal["read", "unread", "star", "unstar", "relevant", "irrelevant"], Form()],
+    topic: Annotated[int | None, Form(ge=1, le=2**62)] = None,
     quiet: Annotated[bool, Form()] = False,
     back: Back = "/",
 ) -> Response:
@@ -165,24 +155,20 @@ def mark(
 
     *quiet* marks come with another act, such as opening the page, and are not announced.
     """
-    chosen = number(topic)
-    if mark in _MARKS:
-        (kind, value), *_ = _MARKS[mark].items()
-        announced = store.answers.mark([page_id], now=web.now(), **_MARKS[mark])
-        if not announced:
-            raise NotFoundError(Text("input.page_unknown"))
-        back_to = {kind: not value}
-        take_back: TakeBack = lambda store, now: store.answers.mark([page_id], now=now, **back_to)  # noqa: E731
-    elif mark in ("relevant", "irrelevant"):
-        relevant = mark == "relevant"
-        take_back = _give_feedback(store, page_id, chosen, relevant=relevant, now=web.now())
+    if mark in {"relevant", "irrelevant"}:
+        take_back = _give_feedback(
+            store, page_id, topic, relevant=mark == "relevant", now=web.now()
+        )
     else:
-        raise InputError("mark", mark, f"must be one of: {', '.join(_MARKS)}, (ir)relevant")
+        kind, value = _MARKS[mark]
+        if not store.answers.mark([page_id], now=web.now(), **{kind: value}):
+            raise NotFoundError(Text("input.page_unknown"))
+        take_back = lambda store, now: store.answers.mark([page_id], now=now, **{kind: not value})  # noqa: E731
     if not quiet:
-        undoable(request, mark, take_back, page_id, chosen)
+        undoable(request, mark, take_back, page_id, topic)
     if "hx-request" not in request.headers:
         return see(back)
-    return _row(request, store, page_id, chosen, "_item.html" if quiet else "_marked.html")
+    return _row(request, store, page_id, topic, "_item.html" if quiet else "_marked.html")
 
 
 def _row(
@@ -193,8 +179,8 @@ def _row(
         raise NotFoundError(Text("input.page_unknown"))
     shown = parse_qsl(urlsplit(request.headers.get("hx-current-url", "")).query)
     filters = lenient(dict(shown))
-    values = item_values(store, (detail.news,), filters.topic, trained=topic)
-    values |= {"row": detail.news, "marked": marker(filters.q)}
+    learned = feedback(store, [detail.news], filters.topic, trained=topic)
+    values = {"row": detail.news, "feedback": learned, "marked": marker(filters.q)}
     return page(request, template, values)
 
 
@@ -208,16 +194,7 @@ def _give_feedback(
     name, key = topic_numbered(store, topic).name, canonical_key(detail.url)
     said = store.topics.said_of([key]).get((topic, key))
     scores = [
-        TopicScore(
-            key,
-            topic,
-            one.score,
-            one.verdict,
-            one.fetched,
-            one.method,
-            one.version,
-            terms(one.terms),
-        )
+        result_of(TopicScore, one, canonical_key=key, terms=terms(one.terms))
         for one in store.topics.scores([page_id], topic)
     ]
     give_feedback(store, name, [detail.url], relevant=relevant, now=now)
@@ -237,10 +214,7 @@ def _give_feedback(
 @router.post("/undo")
 def undo(request: Request, web: Web, store: Store, back: Back = "/") -> Response:
     """Take back the latest change of this browser; returns its row to htmx, else redirects."""
-    change = undos_of(request).latest(request)
-    if change is not None:
-        undos_of(request).forget(change)
-        change.take_back(store, web.now())
+    change = undo_latest(request, store, web.now())
     if "hx-request" not in request.headers:
         return see(back)
     if change is None:
@@ -255,67 +229,61 @@ def mark_read(
     request: Request,
     web: Web,
     store: Store,
-    page: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
-    event: Annotated[list[RowId], Form(max_length=1_000)] = [],  # noqa: B006 - likewise
+    page: RowIds,
+    event: RowIds,
+    read: Annotated[bool, Form()] = True,
     back: Back = "/",
 ) -> Response:
-    """Mark pages and events as read."""
-    store.answers.mark(page, now=web.now(), read=True)
-    store.backfills.mark(event, now=web.now(), read=True)
+    """Mark pages and events as read, or as unread."""
 
-    def take_back(store: Store, now: float) -> None:
-        store.answers.mark(page, now=now, read=False)
-        store.backfills.mark(event, now=now, read=False)
+    def mark(store: Store, now: float, *, read: bool) -> None:
+        store.answers.mark(page, now=now, read=read)
+        store.backfills.mark(event, now=now, read=read)
 
-    undoable(request, "all_read", take_back, n=len(page) + len(event))
+    mark(store, web.now(), read=read)
+    n = len(page) + len(event)
+    undoable(request, "all_read" if read else "unread", partial(mark, read=not read), n=n)
     return see(back)
 
 
+class SearchForm(BaseModel):
+    """A name, and beside it the filters."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+
+
 @router.post("/searches")
-async def save_search(request: Request) -> Response:
+def save_search(web: Web, store: Store, form: Annotated[SearchForm, Form()]) -> Response:
     """Save the current filters under a name."""
-    web, given = web_of(request), await request.form()
-    form = {key: value for key, value in given.items() if isinstance(value, str)}
-    name = checked_name("name", form.get("name", ""))
-    filters = lenient(form)
-    with web.store() as store:
-        store.answers.save_search(name, to_json(filters), now=web.now())
+    name = checked_name("name", form.name)
+    store.answers.save_search(name, to_json(lenient(form.model_extra or {})), now=web.now())
     return see(f"/searches/{quote(name, safe='')}")
 
 
 @router.get("/searches/{name}")
-def saved_search(request: Request, name: str) -> Response:
+def saved_search(store: Store, name: str) -> Response:
     """Redirect to the list of a saved search."""
-    return see(query("/", **search_filters(request, name).values()))
+    return see(query("/", **from_json(_search_named(store, name).query).values()))
 
 
 @router.post("/searches/{name}/remove")
 def remove_search(request: Request, store: Store, name: str) -> Response:
     """Delete a saved search."""
-    row = store.answers.search(name)
-    if row is None or not store.answers.remove_search(name):
-        raise NotFoundError(Text("missing.search", name=name[:80]))
+    row = _search_named(store, name)
+    store.answers.remove_search(name)
     undoable(
         request, "search", lambda store, now: store.answers.save_search(name, row.query, now=now)
     )
     return see("/feeds")
 
 
-def search_filters(request: Request, name: str) -> Filters:
-    """Return the filters of a saved search; raises NotFoundError if there is none."""
-    with web_of(request).store() as store:
-        row = store.answers.search(name)
+def _search_named(store: Store, name: str) -> SavedSearchRow:
+    row = store.answers.search(name)
     if row is None:
         raise NotFoundError(Text("missing.search", name=name[:80]))
-    return from_json(row.query)
-
-
-def event_numbered(store: Store, event_id: int) -> BackfillEvent:
-    """Return a backfill; raises NotFoundError if there is none."""
-    event = store.backfills.event(event_id)
-    if event is None:
-        raise NotFoundError(Text("missing.backfill"))
-    return event
+    return row
 
 
 @router.get("/backfills/{event_id}")
@@ -326,28 +294,11 @@ def backfill_page(
     after: Annotated[int | None, Query(ge=0, le=2**62)] = None,
 ) -> Response:
     """Show the pages of a backfill, in the order of its list."""
-    event = event_numbered(store, event_id)
+    event = store.backfills.event(event_id)
+    if event is None:
+        raise NotFoundError(Text("missing.backfill"))
     asked = BackfillQuery(event=event_id, after=after, limit=_PER_EVENT, order="oldest")
     rows = store.backfills.pages(asked)
     more = len(rows) == _PER_EVENT
     address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
     return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
-
-
-@router.post("/backfills/{event_id}/mark")
-def mark_backfill(
-    request: Request,
-    web: Web,
-    store: Store,
-    event_id: PathId,
-    mark: Annotated[str, Form(pattern="^(read|unread)$")],
-    back: Back = "/",
-) -> Response:
-    """Mark a backfill as read or unread."""
-    event_numbered(store, event_id)
-    read = mark == "read"
-    store.backfills.mark([event_id], now=web.now(), read=read)
-    undoable(
-        request, mark, lambda store, now: store.backfills.mark([event_id], now=now, read=not read)
-    )
-    return see(back)

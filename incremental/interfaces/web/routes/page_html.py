@@ -10,9 +10,7 @@ from incremental.base.errors import NotFoundError
 from incremental.interfaces.explain.page_versions import Difference, difference, versions_of_change
 from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.web.context import StoreRoute
-from incremental.interfaces.web.reading import marker, paragraphs, terms_of
-from incremental.interfaces.web.routes.forms import tone
-from incremental.interfaces.web.routes.news import item_values
+from incremental.interfaces.web.reading import feedback, marker, paragraphs, terms_of
 from incremental.interfaces.web.views import page, words_of
 from store import Store
 from store.answers import NewQuery, PageDetail
@@ -38,7 +36,6 @@ def page_page(
     if "hx-request" in request.headers:
         part = {"page": detail, "body": body, "marked": marker(q)}
         return page(request, "_reading.html", part)
-    rows = (detail.news,) if detail.news else ()
     values: dict[str, Any] = {
         "page": detail,
         "body": body,
@@ -47,11 +44,10 @@ def page_page(
         "visits": store.read.visits(detail.page_id),
         "change": change,
         "diff": None if change is None else _difference(store, detail, change),
-        "tone": tone,
         "asked": asked,
         "problem": words_of(request).known(refused),
         "said": words_of(request).known(said),
-        **item_values(store, rows, None),
+        "feedback": feedback(store, [detail.news] if detail.news else [], None),
     }
     if any(mark.fetched for mark in detail.topics):
         values["terms_of"] = partial(terms_of, word=word_of(store, detail.page_id))
@@ -69,12 +65,11 @@ def like_page(request: Request, store: Store, detail: PageDetail) -> Response:
         found = pages_like(store, *vector_of(store, own), asked, but=own)
     except NoVectorError:
         found = None
-    rows = tuple(one.page for one in found or ())
     values: dict[str, Any] = {
         "page": detail,
         "found": found,
         "counts": store.vectors.counts(),
-        **item_values(store, rows, None),
+        "feedback": feedback(store, [one.page for one in found or ()], None),
     }
     return page(request, "like.html", values)
 

@@ -8,20 +8,18 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from hubwatch.errors import HubwatchError
 from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
 from incremental.base.texts import stored
 from incremental.fetch.status import HARMLESS
-from incremental.interfaces.explain.page import budget_and_visit, explain
+from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.sites import site_results
-from incremental.interfaces.results.status import DAY
+from incremental.interfaces.results.status import SiteStatus, site_statuses
 from incremental.interfaces.site_editing import (
-    Visit,
     edit_site,
     hours_typed,
     number_typed,
@@ -29,18 +27,15 @@ from incremental.interfaces.site_editing import (
     request_site,
     site_in_file,
 )
-from incremental.interfaces.web.api.schemas import RowId
-from incremental.interfaces.web.context import StoreRoute, Web, web_of
+from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.routes.forms import Back, see, tone
-from incremental.interfaces.web.undo import undoable
+from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.views import page, problem_of, query, words_of
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct
 from store import Store
-from store.answers import PageDetail
-from store.enums import SiteStatus
+from store.enums import SiteStatus as StoredState
 from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -51,7 +46,6 @@ LEAST_COUNTED = 24.0
 _Text = Annotated[str, Field(max_length=2_000)]
 _Number = Annotated[str, Field(max_length=20)]
 _NUMBERS = ("requests_per_day", "min_interval_minutes", "max_interval_hours")
-_Pages = Annotated[list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=_MOST_HUBS)]
 
 
 @router.get("/sites")
@@ -66,49 +60,38 @@ def sites_page(
 
 
 def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> list[dict[str, Any]]:
-    """Return sites with their budget, price, next visit, last new page and health."""
-    words, now, monitor = words_of(request), web.now(), store.monitor
-    counts, unread = store.read.visit_counts(now - DAY), monitor.unread_seeds()
-    last_new, due = monitor.last_announced(), monitor.next_due()
-    notes = web.settings.enabled.by_id("site_notes", store)
+    """Return sites as they fare, with their last new page and their health."""
+    words, last_new = words_of(request), store.monitor.last_announced()
     found = []
-    for row, site in zip(rows, site_results(store, rows), strict=True):
-        visits = counts.get(row.id, {})
-        tone, why, said = _health(row, visits, unread.get(row.id), notes.get(row.id))
+    statuses = site_statuses(store, web.settings, rows, web.now())
+    for site, status in zip(site_results(store, rows), statuses, strict=True):
+        tone, why, said = _health(status)
         if "status" in said:
             said["status"] = words.maybe("fetch", str(said["status"]))
-        found.append(
-            {
-                **by_name(site),
-                **budget_and_visit(web.settings, row, due.get(row.id), now=now),
-                "last_new_at": last_new.get(row.id),
-                "health": tone,
-                "health_why": words(f"sites.why_{why}", **said),
-                "visits_by_status": visits,
-            }
-        )
+        more = {
+            "last_new_at": last_new.get(site.id),
+            "health": tone,
+            "health_why": words(f"sites.why_{why}", **said),
+        }
+        found.append(by_name(site) | by_name(status) | more)
     return found
 
 
-def _health(
-    row: SiteRow, counts: Mapping[str, int], unread: str | None, note: str | None
-) -> tuple[str, str, dict[str, object]]:
-    """Return the health of a site (good, warn, bad, or idle) and why: a text of ``sites.why_...``.
-
-    *counts*: its visits of the last day by status; *unread*: why its seed was never read.
-    """
+def _health(site: SiteStatus) -> tuple[str, str, dict[str, object]]:
+    """Return the health of a site (good, warn, bad, or idle) and why: a text of ``sites.why_...``."""
+    counts = site.visits_by_status
     visits = sum(counts.values())
     failed = {status: count for status, count in counts.items() if status not in HARMLESS}
-    if row.state == SiteStatus.PAUSED:
+    if site.state == StoredState.PAUSED:
         return "idle", "paused", {}
-    if unread:
-        return "bad", "unread", {"status": unread}
+    if site.trouble:
+        return "bad", "unread", {"status": site.trouble}
     if failed and 2 * sum(failed.values()) > visits:
         worst = max(failed, key=failed.__getitem__)
         share = round(100 * sum(failed.values()) / visits)
         return "bad", "failing", {"share": share, "status": worst}
-    if note:
-        return "warn", "noted", {"note": note}
+    if site.problem:
+        return "warn", "noted", {"note": site.problem}
     if not visits:
         return "idle", "quiet", {}
     return ("good", "fine", {"n": visits}) if visits >= _LEAST_VISITS else ("good", "begun", {})
@@ -133,45 +116,41 @@ def hour_rates(web: Web, row: SiteRow) -> list[float] | None:
 @router.get("/sites/{site_id}")
 def site_page(
     request: Request,
-    site_id: RowId,
+    web: Web,
+    store: Store,
+    site: SiteRow,
     asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
     refused: Annotated[str, Query(max_length=500)] = "",
 ) -> Response:
     """Show one site: health, terms, new links by hour, hubs."""
     # Only a sentence of ours is shown: the address may come from anywhere.
     known = words_of(request).known(refused)
-    return site_view(request, site_id, problem=known, asked=asked)
+    return _site_page(request, web, store, site, problem=known, asked=asked)
 
 
-def site_view(
+def _site_page(
     request: Request,
-    site_id: int,
+    web: Web,
+    store: Store,
+    row: SiteRow,
     *,
-    problem: str = "",
+    problem: str,
     asked: int = 0,
     typed: Mapping[str, Any] | None = None,
 ) -> Response:
     """Show one site, with what was *typed* into its form and refused."""
-    web = web_of(request)
-    with web.store() as store:
-        row = site_numbered(store, site_id)
-        (site,) = _sites(web, store, request, [row])
-        hubs = hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS]
-        rates = hour_rates(web, row)
-        events = store.read.site_changes(site_id, limit=10)
-        in_file = site_in_file(row, web.settings) is not None
-        lines = [*web.settings.enabled.asked("site_line", store, row, web.now())]
+    (site,) = _sites(web, store, request, [row])
+    rates = hour_rates(web, row)
     values = {
-        "site": site | {"events": events},
-        "hubs": hubs,
-        "lines": lines,
+        "site": site | {"events": store.read.site_changes(row.id, limit=10)},
+        "hubs": hub_results(store, web.settings, [row], now=web.now())[:_MOST_HUBS],
+        "lines": [*web.settings.enabled.asked("site_line", store, row, web.now())],
         "by_hour": [(f"{hour:02d}", rate) for hour, rate in enumerate(rates or ())],
-        "tone": tone,
         "problem": problem,
         "asked": asked,
         "form": {**site, **(typed or {})},
         "typed": typed is not None,
-        "in_file": in_file,
+        "in_file": site_in_file(row, web.settings) is not None,
         "defaults": web.settings.revisit,
     }
     return page(request, "site.html", values)
@@ -185,19 +164,9 @@ def hubs_part(request: Request, web: Web, store: Store, site: SiteRow) -> Respon
 
 
 @router.post("/sites/{site_id}/state")
-def set_state(
-    request: Request,
-    store: Store,
-    site: SiteRow,
-    state: Annotated[str, Form(pattern="^(active|paused)$")],
-) -> Response:
+def set_state(store: Store, site: SiteRow, state: Annotated[StoredState, Form()]) -> Response:
     """Pause or resume a site."""
-    store.write.update_site(site.id, state=SiteStatus(state))
-    undoable(
-        request,
-        f"site_{state}",
-        lambda store, _: store.write.update_site(site.id, state=site.state),
-    )
+    store.write.update_site(site.id, state=state)
     return see(f"/sites/{site.id}")
 
 
@@ -212,13 +181,36 @@ def remove(store: Store, site: SiteRow) -> Response:
 def label(
     web: Web,
     store: Store,
-    url: Annotated[str, Form(max_length=2_000)],
-    label: Annotated[str, Form(pattern="^(hub|article)$")],
+    label: Annotated[Literal["hub", "article"], Form()],
+    page: RowIds,
     back: Back = "/sites",
 ) -> Response:
-    """Label a page as hub or article."""
-    correct(store, url, label, now=web.now())
-    return see(back)
+    """Label pages as hubs or articles."""
+    refused = None
+    for url in store.read.urls(page):
+        try:
+            correct(store, url, label, now=web.now())
+        except InputError as error:
+            refused = stored(error.way_out)
+    return see(query(back, refused=refused))
+
+
+@router.post("/visits")
+def visit(
+    web: Web,
+    store: Store,
+    page: RowIds,
+    site: Annotated[int | None, Form(ge=1, le=2**62)] = None,
+    back: Back = "/sites",
+) -> Response:
+    """Visit pages or the hubs of a site now; where it leads to says what becomes of the request."""
+    settings, now = web.settings, web.now()
+    found = request_pages(store, settings, page, now=now)
+    if site is not None:
+        found += request_site(store, settings, site_numbered(store, site), now=now)
+    asked = sum(not one.refused for one in found)
+    why = next((stored(one.refused) for one in found if one.refused), None)
+    return see(query(back, asked=asked or None, refused=None if asked else why))
 
 
 @router.get("/check")
@@ -241,7 +233,7 @@ class SiteForm(BaseModel):
     """What is typed for a site; an empty field means the default of the settings."""
 
     name: Annotated[str, Field(max_length=200)]
-    reach: Reach | None = None
+    reach: Reach = Reach.HOST
     include: _Text = ""
     exclude: _Text = ""
     requests_per_day: _Number = ""
@@ -256,66 +248,20 @@ def edit(
     request: Request, web: Web, store: Store, site: SiteRow, form: Annotated[SiteForm, Form()]
 ) -> Response:
     """Change a site."""
-    lists = {"include": form.include.split(), "exclude": form.exclude.split()}
-    lists["tags"] = parted(form.tags)
-    typed = form.model_dump() | lists
-    given: dict[str, Any] = {name: tuple(value) for name, value in lists.items()} | {
-        "name": form.name
+    typed = form.model_dump() | {
+        "include": form.include.split(),
+        "exclude": form.exclude.split(),
+        "tags": parted(form.tags),
     }
+    given = dict(typed)
     try:
         if site_in_file(site, web.settings) is not None:
-            given = {name: given[name] for name in ("name", "tags")}
+            given = {name: typed[name] for name in ("name", "tags")}
         else:
             given |= {name: number_typed(name, typed[name]) for name in _NUMBERS}
             given["hours"] = hours_typed(form.hours.replace(",", " ").replace("，", " ").split())
-            given |= {"reach": form.reach} if form.reach else {}
         edit_site(store, site, given, web.settings, now=web.now())
     except InputError as error:
-        return site_view(request, site.id, problem=problem_of(request, error), typed=typed)
-    return see(f"/sites/{site.id}")
-
-
-@router.post("/sites/{site_id}/visit")
-def visit_site(web: Web, store: Store, site: SiteRow) -> Response:
-    """Visit the hubs of a site now."""
-    return _asked(f"/sites/{site.id}", request_site(store, web.settings, site, now=web.now()))
-
-
-def _asked(path: str, found: list[Visit]) -> Response:
-    """Return to *path*, which says what becomes of the request."""
-    asked = sum(not one.refused for one in found)
-    why = next((stored(one.refused) for one in found if one.refused), None)
-    return see(query(path, asked=asked or None, refused=None if asked else why))
-
-
-@router.post("/pages/{page_id}/visit")
-def visit_page(web: Web, store: Store, detail: PageDetail) -> Response:
-    """Visit a page now."""
-    found = request_pages(store, web.settings, [detail.page_id], now=web.now())
-    return _asked(f"/pages/{detail.page_id}", found)
-
-
-@router.post("/sites/{site_id}/hubs")
-def change_hubs(
-    request: Request,
-    web: Web,
-    store: Store,
-    site: SiteRow,
-    action: Annotated[Literal["visit", "hub", "article"], Form()],
-    chosen: Annotated[_Pages | None, Form(alias="page")] = None,
-) -> Response:
-    """Visit several hubs now, or say of each whether it is one."""
-    problems = []
-    if action == "visit":
-        return _asked(
-            f"/sites/{site.id}",
-            request_pages(store, web.settings, chosen or [], now=web.now()),
-        )
-    for url in store.read.urls(chosen or []):
-        try:
-            correct(store, url, action, now=web.now())
-        except HubwatchError as error:
-            problems.append(problem_of(request, error))
-    if problems:
-        return site_view(request, site.id, problem="\n".join(problems))
+        problem = problem_of(request, error)
+        return _site_page(request, web, store, site, problem=problem, typed=typed)
     return see(f"/sites/{site.id}")

@@ -1,15 +1,14 @@
 """Status: throughput, budget, errors, host waits."""
 
 from collections import Counter
-from datetime import UTC, datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from incremental.fetch.status import HARMLESS
+from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.status import DAY
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import tone
 from incremental.interfaces.web.views import page
 from store import Store
 
@@ -34,14 +33,12 @@ def status_page(request: Request, web: Web, store: Store) -> Response:
     news = store.monitor.news_by_time(since, step)
     hosts = store.monitor.host_waits(now, limit=20)
     announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
-    counts = Counter[str]()
-    for site in status.sites:
-        counts.update(site.visits_by_status)
+    counts = sum((Counter(site.visits_by_status) for site in status.sites), Counter[str]())
     failed = {name: count for name, count in counts.items() if name not in HARMLESS}
     columns = int(_DAYS * DAY / step)
     # A new installation shows its first day, not six empty ones before it.
     first = max(0, min([*visits, *news, columns - _LEAST_COLUMNS]))
-    hours = {number: _hour(since + number * step) for number in range(first, columns)}
+    hours = {number: when(since + number * step)[5:] for number in range(first, columns)}
     values = {
         "status": status,
         "visits_day": counts.total(),
@@ -51,10 +48,5 @@ def status_page(request: Request, web: Web, store: Store) -> Response:
         "new_chart": [(hour, news.get(number, 0)) for number, hour in hours.items()],
         "errors": sorted(failed.items(), key=lambda pair: -pair[1]),
         "hosts": hosts,
-        "tone": tone,
     }
     return page(request, "status.html", values)
-
-
-def _hour(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).astimezone().strftime("%m-%d %H:%M")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -38,7 +38,6 @@ from incremental.topics.editing import (
     set_paused,
 )
 from store import Store
-from store.enums import ExampleOrigin, TopicState
 from store.topics.values import TopicRow
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Field(max_length=10_000)]
-_Urls = Annotated[str, Form(max_length=100_000)]
 
 
 @router.get("/topics")
@@ -67,20 +65,24 @@ def _links(web: Web, store: Store) -> list[tuple[str, str, str, dict[int, int]]]
     return found
 
 
+class NewTopicForm(BaseModel):
+    """What is typed for a new topic."""
+
+    name: Annotated[str, Field(max_length=80)] = ""
+    keywords: Annotated[str, Field(max_length=1_000)] = ""
+    urls: Annotated[str, Field(max_length=100_000)] = ""
+    description: Annotated[str, Field(max_length=500)] = ""
+
+    def wanted(self) -> dict[str, Any]:
+        """Return what the topic learns from beside pages."""
+        return {"keywords": parted(self.keywords), "description": self.description}
+
+
 @router.post("/topics")
-def add_topic(
-    web: Web,
-    store: Store,
-    name: Annotated[str, Form(max_length=80)],
-    keywords: Annotated[str, Form(max_length=1_000)] = "",
-    urls: _Urls = "",
-    description: Annotated[str, Form(max_length=500)] = "",
-) -> Response:
+def add_topic(web: Web, store: Store, form: Annotated[NewTopicForm, Form()]) -> Response:
     """Create a topic from examples, keywords, a sentence, or all of them."""
-    words, now = parted(keywords), web.now()
-    row, _ = begin(
-        store, name, examples=urls.split(), keywords=words, description=description, now=now
-    )
+    urls, now = form.urls.split(), web.now()
+    row, _ = begin(store, form.name, examples=urls, **form.wanted(), now=now)
     return see(f"/topics/{row.id}")
 
 
@@ -128,22 +130,11 @@ def preview_edit(
 
 @router.post("/topics/preview")
 def preview_new(
-    request: Request,
-    web: Web,
-    store: Store,
-    keywords: Annotated[str, Form(max_length=1_000)] = "",
-    urls: _Urls = "",
-    description: Annotated[str, Form(max_length=500)] = "",
+    request: Request, web: Web, store: Store, form: Annotated[NewTopicForm, Form()]
 ) -> Response:
     """Show what a topic would show if it was made."""
-    tried = partial(
-        preview_of_new,
-        *(store, web.settings, web.clock),
-        keywords=parted(keywords),
-        description=description,
-        urls=urls.split(),
-    )
-    return _preview(request, tried)
+    new = {"urls": form.urls.split(), **form.wanted()}
+    return _preview(request, partial(preview_of_new, store, web.settings, web.clock, **new))
 
 
 def _preview(request: Request, tried: Callable[[], Preview]) -> Response:
@@ -193,31 +184,24 @@ def add_examples(
     web: Web,
     store: Store,
     topic: TopicRow,
-    urls: _Urls,
-    origin: Annotated[str, Form(pattern="^(relevant|irrelevant)$")],
+    urls: Annotated[str, Form(max_length=100_000)],
+    origin: Annotated[Literal["relevant", "irrelevant"], Form()],
 ) -> Response:
     """Label pages as relevant or irrelevant."""
-    relevant = origin == ExampleOrigin.RELEVANT
+    relevant = origin == "relevant"
     give_feedback(store, topic.name, urls.split(), relevant=relevant, now=web.now())
     return see(f"/topics/{topic.id}")
 
 
 @router.post("/topics/{topic_id}/state")
 def set_state(
-    request: Request,
     web: Web,
     store: Store,
     topic: TopicRow,
-    state: Annotated[str, Form(pattern="^(active|paused)$")],
+    state: Annotated[Literal["active", "paused"], Form()],
 ) -> Response:
     """Pause or resume a topic."""
-    paused = state == TopicState.PAUSED
-    set_paused(store, topic.name, paused=paused, now=web.now())
-
-    def take_back(store: Store, now: float) -> None:
-        set_paused(store, topic_numbered(store, topic.id).name, paused=not paused, now=now)
-
-    undoable(request, f"topic_{state}", take_back)
+    set_paused(store, topic.name, paused=state == "paused", now=web.now())
     return see(f"/topics/{topic.id}")
 
 
