@@ -1,16 +1,15 @@
-"""Paper 002: plain and semantic similarity of pages, and what a page hands on to its links."""
+"""Paper 002: plain and semantic similarity of pages."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.papers.semantic_tree import SemanticTree, TreeBuilder
+from classifier.papers.semantic_tree import SemanticTree, tree_of
 from classifier.papers.similarity import (
     ALPHA,
     NO_TREE,
     SemanticSimilarity,
     VsmSimilarity,
-    link_score,
     topic_vector,
 )
 from classifier.words.background import Background
@@ -18,20 +17,13 @@ from classifier.words.evidence import Evidence
 from classifier.words.vectors import unit
 
 TOPIC = unit({"dog": 1.0, "wolf": 1.0})
-SHARES = st.lists(st.floats(0, 1), max_size=20)
 
 
 def animals() -> SemanticTree:
     """Return thing > animal > dog, wolf, cat; thing > machine > car."""
-    builder = TreeBuilder("animals")
-    links = [("thing", ""), ("animal", "thing"), ("machine", "thing"), ("car", "machine")]
-    links += [(word, "animal") for word in ("dog", "wolf", "cat")]
-    for word, parent in links:
-        sense = builder.sense(word)
-        builder.word(word, sense)
-        if parent:
-            builder.parent(sense, parent)
-    return builder.build()
+    up = {"thing": [], "animal": ["thing"], "machine": ["thing"], "car": ["machine"]}
+    up |= {word: ["animal"] for word in ("dog", "wolf", "cat")}
+    return tree_of("animals", up, [(word, word, "") for word in up])
 
 
 def test_a_page_of_the_topics_own_words_has_cosine_one() -> None:
@@ -92,25 +84,3 @@ def test_a_topic_of_nothing_scores_nothing() -> None:
 def test_examples_and_key_words_both_shape_the_topic() -> None:
     evidence = Evidence(examples=({"dog": 2.0},), keywords=("wolf",))
     assert set(topic_vector(evidence, Background())) == {"dog", "wolf"}
-
-
-@pytest.mark.parametrize(
-    ("children", "expected"),
-    [
-        ([], 0.5),
-        ([0.9, 0.9, 0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.9),
-        ([0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.5),
-        ([0.9, 0.1, 0.1, 0.1], 0.5),
-    ],
-    ids=["none", "most are valid: the bad one is dropped", "some: all count", "few: none counts"],
-)
-def test_children_count_by_three_cases(children: list[float], expected: float) -> None:
-    assert link_score(0.5, children, 0.4) == pytest.approx(expected)
-
-
-@given(st.floats(0, 1), SHARES, st.floats(0, 1))
-def test_a_link_score_lies_between_the_page_and_its_children(
-    own: float, children: list[float], valid_from: float
-) -> None:
-    score = link_score(own, children, valid_from)
-    assert min([own, *children]) - 1e-9 <= score <= max([own, *children]) + 1e-9
