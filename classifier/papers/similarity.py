@@ -5,7 +5,7 @@ the mean likeness of the topic's terms to the page's, weighted by both. Without 
 likeness 1 or 0, and a note says so.
 
 The vector space model is the paper's rival: the cosine alone (formula 4) of term frequencies weighted by
-position (formula 3) and rarity.
+position (formula 3) and rarity, a :class:`~classifier.papers.rankers.LinearRanker` on :func:`topic_vector`.
 
 Two words are as similar as they are near in a semantic tree (formulas 5 to 7):
 ``similarity = alpha / (alpha + dist)`` with ``dist = d(X, P) + d(Y, P) + |depth X - depth Y|``, P the
@@ -20,14 +20,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.rankers import Fitted, Scores
+from classifier.papers.rankers import Fitted, Scores, shared_terms
 from classifier.papers.semantic_tree import SemanticTree
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.values import Note
-from classifier.words.vectors import Vector, dot, mean, norm, top, truncated, unit
+from classifier.words.vectors import Vector, mean, truncated, unit
 
 # Distance of similarity 0.5.
 ALPHA: Final = 2.0
@@ -125,54 +125,29 @@ def topic_vector(evidence: Evidence, background: Background) -> Vector:
     return unit(shared)
 
 
-class VsmSimilarity(Fitted):
-    """Plain cosine to a topic, a vector of length 1."""
-
-    notes: tuple[Note, ...] = ()
-
-    def __init__(self, topic: Vector, background: Background) -> None:
-        self._topic = topic
-        self._background = background
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return similarities."""
-        return np_array([self.of(vector) for vector in batch.vectors])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that add most to the similarity, with their parts of it."""
-        parts = self.parts(self._background.vector(page))
-        return [(term, part) for term, part in top(parts, count) if part > 0]
-
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
-        length = norm(vector)
-        return min(dot(vector, self._topic) / length, 1.0) if length else 0.0
-
-    def parts(self, vector: Mapping[str, float]) -> Vector:
-        """Return each term's part of the similarity."""
-        length = norm(vector) or 1.0
-        return {
-            term: weight * self._topic.get(term, 0.0) / length for term, weight in vector.items()
-        }
-
-
 NO_TREE: Final = Note("no_tree")
 # Formula 9 takes the plain mean.
 COSINE_SHARE: Final = 0.5
 
 
-class SemanticSimilarity(VsmSimilarity):
+class SemanticSimilarity(Fitted):
     """Formula 9 for one topic and one tree; terms that are only near in the tree count as well."""
 
     def __init__(self, topic: Vector, background: Background, tree: SemanticTree | None) -> None:
-        super().__init__(topic, background)
+        self._topic = topic
+        self._background = background
         self._affinity = TopicAffinity(topic, tree) if tree is not None else None
         self._total = sum(topic.values()) or 1.0
-        self.notes = () if tree is not None else (NO_TREE,)
 
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
-        return COSINE_SHARE * super().of(vector) + (1 - COSINE_SHARE) * self.semantic(vector)
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Whether there is no tree."""
+        return () if self._affinity is not None else (NO_TREE,)
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return similarities, 0 to 1; 0 for a page without terms."""
+        semantic = np_array([self.semantic(vector) for vector in batch.vectors])
+        return COSINE_SHARE * batch.cosines(self._topic) + (1 - COSINE_SHARE) * semantic
 
     def semantic(self, vector: Mapping[str, float]) -> float:
         """Return formula 8, 0 to 1; 0 for a vector without terms."""
@@ -183,13 +158,16 @@ class SemanticSimilarity(VsmSimilarity):
         # cosine.
         return sum(weight * self._near(term) for term, weight in vector.items()) / total
 
-    def parts(self, vector: Mapping[str, float]) -> Vector:
-        """Return each term's part of the similarity."""
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the similarity, with their parts of it."""
+        vector = self._background.vector(page)
         total = sum(vector.values()) or 1.0
-        return {
-            term: COSINE_SHARE * part + (1 - COSINE_SHARE) * vector[term] * self._near(term) / total
-            for term, part in super().parts(vector).items()
+        weights = {
+            term: COSINE_SHARE * self._topic.get(term, 0.0)
+            + (1 - COSINE_SHARE) * self._near(term) / total
+            for term in vector
         }
+        return shared_terms(vector, weights, count)
 
     def _near(self, term: str) -> float:
         if self._affinity is not None:
