@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from itertools import islice
@@ -338,10 +338,6 @@ class TopicModelStore:
             if passages_of(page)
         }
         return {key: page for key, page in found.items() if key in topic.lacking}
-
-    def know(self, found: Mapping[int, Meaning]) -> None:
-        """Keep vectors for the next training, by the keys of their texts."""
-        self.background.meanings.put_all(found.items())
 
     def know_page(self, page: PageText) -> None:
         """Keep the vector of a page that a topic may learn from, if it has one."""
