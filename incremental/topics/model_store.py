@@ -176,7 +176,7 @@ class TopicModelStore:
         """Return *said* with vectors: known ones, and others as far as they come in time."""
         if self.embedder is None:
             return list(said)
-        self.background.meanings.put_all(self._kept_meanings(row))
+        self.background.meanings.put_all(self._evidence(row).meanings)
         placed = [(origin, replace(page, meaning=self.meaning_of(page))) for origin, page in said]
         if not self._waits:
             return placed
@@ -193,13 +193,13 @@ class TopicModelStore:
                 placed[place] = (origin, replace(page, meaning=answer.result()))
         return placed
 
-    def _kept_meanings(self, row: TopicRow) -> Iterable[tuple[int, Meaning]]:
-        """Return the vectors that a topic's stored model learned from, of whatever model."""
+    def _evidence(self, row: TopicRow) -> Evidence:
+        """Return what a topic's stored model learned from; of a damaged one, or of none, nothing."""
         try:
             kept = json.loads(self._store.topics.model(row.id) or "{}")
-            return restored(kept["evidence"], Evidence, "topic").meanings
+            return restored(kept["evidence"], Evidence, "topic")
         except (LookupError, TypeError, ValueError, RecursionError, TopicModelError):
-            return ()  # a damaged model is trained again, from its examples
+            return Evidence()  # it is trained again, from its examples
 
     def meaning_of(self, page: PageText) -> Meaning | None:
         """Return the vector that is known of a text; None = none is."""
@@ -344,22 +344,17 @@ class TopicModelStore:
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
-    def warnings(self, row: TopicRow) -> list[str]:
-        """Return a topic's warnings: of its last training, and what vectors it lacks now."""
-        try:
-            evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
-        except (TopicError, ValueError, RecursionError):
-            if (model := self.model(row)) is None:
-                return []
-            evidence = model.evidence
-        return [*self._vector_warnings(row, evidence), *other_warnings(warnings_of(row))]
+    def warnings(self, row: TopicRow, evidence: Evidence | None = None) -> list[str]:
+        """Return a topic's warnings: of its last training, and what vectors it lacks now.
+
+        *evidence* is what it learned from, None = that of its stored model.
+        """
+        others = other_warnings(warnings_of(row))
+        return [*self._vector_warnings(row, evidence or self._evidence(row)), *others]
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        others = other_warnings(warnings_of(topic.row))
-        warnings = stored_warnings(
-            [*self._vector_warnings(topic.row, topic.model.evidence), *others]
-        )
+        warnings = stored_warnings(self.warnings(topic.row, topic.model.evidence))
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)
