@@ -266,7 +266,7 @@ def seen_pages(pages: PageEmbedder, first: int, count: int) -> list[PageText]:
         PageText(f"https://p{n}.example/", title=f"page{n} about subject{n}" + " x" * (n % 7))
         for n in range(first, first + count)
     ]
-    return pages.with_meanings(texts)
+    return [pages.with_meaning(text) for text in texts]
 
 
 def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
