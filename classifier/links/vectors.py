@@ -12,7 +12,6 @@ An anchor without a vector, and one seen in a crawl without examples, is usual: 
 space.
 """
 
-import base64
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +27,8 @@ from classifier.links.places import key_of
 from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
 from classifier.topic.meaning_space import unit
-from classifier.words.errors import TopicModelError, reading
+from classifier.words.errors import reading
+from classifier.words.stored import restored, stored
 
 Scores = NDArray[np.float64]
 
@@ -312,8 +312,8 @@ class LinkVectors:
         return {
             "space": self.space,
             "size": self._size,
-            "pages": _packed(self._pages),
-            "anchors": _packed(anchors),
+            "pages": stored([*self._pages.items()]),
+            "anchors": stored([*anchors.items()]),
             "led": [list(pair) for pair in self._led],
         }
 
@@ -325,20 +325,10 @@ class LinkVectors:
             read.space, read._size = str(data["space"]), int(data["size"])
             if not 0 <= read._size <= MAX_DIMENSION:
                 raise ValueError(f"a vector of {read._size} numbers")
-            read._pages.update(_unpacked(data["pages"], read._size))
-            read._anchors.update(_unpacked(data["anchors"], read._size))
+            for kept, name in ((read._pages, "pages"), (read._anchors, "anchors")):
+                kept.update(restored(data[name], list[tuple[int, bytes]], "link vectors"))
+                if any(len(packed) != read._size for packed in kept.values()):
+                    raise ValueError("a vector of another size")
             read._led.extend((int(anchor), int(page)) for anchor, page in data["led"][-MAX_LED:])
         read._added = len(read._pages)
         return read
-
-
-def _packed(vectors: Mapping[int, bytes]) -> dict[str, Any]:
-    rows = base64.b64encode(b"".join(vectors.values())).decode()
-    return {"keys": list(vectors), "rows": rows}
-
-
-def _unpacked(data: Mapping[str, Any], size: int) -> dict[int, bytes]:
-    keys, rows = list(map(int, data["keys"])), base64.b64decode(data["rows"], validate=True)
-    if len(rows) != size * len(keys):
-        raise TopicModelError("link vectors", str(len(rows)), "is damaged: bytes are missing")
-    return {key: rows[number * size : (number + 1) * size] for number, key in enumerate(keys)}
