@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from classifier.papers.rankers import Fitted, LinearRanker
 from classifier.topic.decision import Usual
 from classifier.topic.fusion import FEEDBACK_PAGES, FusedCentre, Scales
-from classifier.topic.meaning_space import space_of
+from classifier.topic.meaning_space import neighbours, space_of
 from classifier.topic.meaning_view import MeaningView, Presence
 from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.words.batch import PageBatch, Terms
@@ -35,7 +35,6 @@ MIN_SAMPLE: Final = 200
 _ROWS: Final = 500
 # A neighbour with at least this sum of two cosines is the page itself, and does not count.
 _SAME: Final = 1.98
-_TINY: Final = 1e-9
 
 
 # Similar pages are mostly of one topic (the cluster hypothesis), so this helps even where the page itself
@@ -74,9 +73,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
         rows = sample.vocabulary.rows(batch.vectors[start:end])
         alike = (rows @ others).toarray() + batch.places[-1][start:end] @ sample.places[-1].T
         alike[alike > _SAME] = 0.0
-        best = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-        weights = np.square(np.take_along_axis(alike, best, axis=1).clip(0.0))
-        weights /= weights.sum(axis=1, keepdims=True) + _TINY
+        best, weights = neighbours(alike, count, 2)
         places = np.repeat(np.arange(end - start), count)
         shape = (end - start, len(sample))
         parts.append(csr_matrix((weights.ravel(), (places, best.ravel())), shape=shape))
