@@ -47,24 +47,6 @@ class SemanticTree:
         """Return the edges to the nearest root."""
         return self._depths[sense]
 
-    def add(self, other: SemanticTree) -> None:
-        """Add another tree, whose senses are numbered after those that are here."""
-        start = len(self._depths)
-        for word, senses in other._words.items():
-            self._words.setdefault(word, []).extend(start + sense for sense in senses)
-        self._parents.extend([start + above for above in parents] for parents in other._parents)
-        self._depths.extend(other._depths)
-
-
-def joined(trees: Sequence[SemanticTree]) -> SemanticTree | None:
-    """Return one tree for any number of trees; None for none."""
-    if len(trees) <= 1:
-        return trees[0] if trees else None
-    whole = SemanticTree({}, [], [])
-    for tree in trees:
-        whole.add(tree)
-    return whole
-
 
 def plain_word(word: str) -> str:
     """Normalise a word for look-up: NFKC, lower case, single spaces."""

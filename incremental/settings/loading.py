@@ -61,10 +61,10 @@ def load_with_sources(
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
-    if not settings.topics.trees:
+    source = settings.topics.tree
+    if not source or ":" in source:
         return settings, folder, sources
-    trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
-    topics = msgspec.structs.replace(settings.topics, trees=trees)
+    topics = msgspec.structs.replace(settings.topics, tree=str(folder / source))
     return msgspec.structs.replace(settings, topics=topics), folder, sources
 
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from classifier.links.learned_order import LearnedOrder
 from classifier.papers.adaptive import AdaptiveCentre
-from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
+from classifier.papers.semantic_tree import SemanticTree, TreeError
 from classifier.papers.trees import read_tree
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
@@ -85,7 +85,7 @@ class TopicModelStore:
     def __init__(
         self,
         store: Store,
-        trees: Sequence[str],
+        tree: str = "",
         *,
         embedder: PageEmbedder | None = None,
         waits: bool = True,
@@ -95,9 +95,9 @@ class TopicModelStore:
         """None = words alone judge."""
         self._waits = waits
         self._store = store
-        self._trees = trees
+        self._tree_source = tree
         self._tree: SemanticTree | None = None
-        self._tree_problems: list[str] | None = None
+        self._tree_problems: list[str] = []
         self._background: Background | None = None
         self._kept_pages = 0
         # Of the sample's.
@@ -120,7 +120,7 @@ class TopicModelStore:
                 standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
                 problems = self._vector_warnings(row, model.evidence)
-                problems += (self._tree_problems or []) if row.method in WITH_TREE else []
+                problems += self._tree_problems if row.method in WITH_TREE else []
                 fields = {
                     "model": to_json(model.to_json()),
                     "version": model.version,
@@ -298,16 +298,13 @@ class TopicModelStore:
         return set(trained) if more_vectors else early
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
-        if method not in WITH_TREE:
+        if method not in WITH_TREE or not self._tree_source or self._tree_problems:
             return None
-        if self._tree_problems is None:
-            found, self._tree_problems = [], []
-            for source in self._trees:
-                try:
-                    found.append(read_tree(source))
-                except TreeError as error:
-                    self._tree_problems.append(Text("lacks.tree", reason=str(error)))
-            self._tree = joined(found)
+        if self._tree is None:
+            try:
+                self._tree = read_tree(self._tree_source)
+            except TreeError as error:
+                self._tree_problems = [Text("lacks.tree", reason=str(error))]
         return self._tree
 
     def forget(self) -> None:

@@ -63,7 +63,7 @@ def make_discoverer(
             make_reader(settings, workers=1) as read,
             make_embedder(settings, clock) as embedder,
         ):
-            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
+            model_store = TopicModelStore(store, settings.topics.tree, embedder=embedder)
             reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
             yield Discoverer(store, settings, topic, model_store, reading)
     finally:

@@ -117,7 +117,7 @@ def bridges(sqlite_store: Store) -> Store:
     sqlite_store.topics.put_examples(topic, [example], now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     return sqlite_store
 
 
@@ -136,9 +136,7 @@ def discoverer(
         now=lambda: world.time,
         pause=world.pause,
     )
-    return Discoverer(
-        store, settings or Settings(), topic, TopicModelStore(store, ()), dependencies
-    )
+    return Discoverer(store, settings or Settings(), topic, TopicModelStore(store), dependencies)
 
 
 def proposed(store: Store) -> list[str]:
@@ -251,7 +249,7 @@ def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
     sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     with pytest.raises(InputError, match="at least one example page"):
         discoverer(sqlite_store, World(), Words())
 
@@ -263,7 +261,7 @@ def described(sqlite_store: Store) -> Store:
     row, _ = begin(
         sqlite_store, "bridges", examples=(), keywords=(), description=sentence, now=START
     )
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     return sqlite_store
 
 
