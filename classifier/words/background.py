@@ -29,7 +29,7 @@ from classifier.embedding.embedder import Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import unpacked
 from classifier.words.concepts import Concepts
-from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.errors import of_format, reading
 from classifier.words.sample import PageSample, page_key
 from classifier.words.stored import restored, stored
 from classifier.words.template import SiteTemplates
@@ -296,22 +296,13 @@ class Background:
     def from_json(cls, data: object) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept = of_format(data, "background", _FORMAT)
-        pages, counts = kept.get("pages"), kept.get("counts")
-        if not isinstance(pages, int) or pages < 0 or not isinstance(counts, dict):
-            raise TopicModelError("background", str(pages)[:80], "is damaged: no number of pages")
-        if len(counts) > MAX_TERMS:
-            raise TopicModelError(
-                "background", str(len(counts)), f"has more than {MAX_TERMS} terms"
-            )
-        if not all(isinstance(count, int) and 0 < count <= pages for count in counts.values()):
-            raise TopicModelError("background", "counts", "is damaged: a count out of range")
-        read = cls(pages, counts)
-        read.sample = PageSample.from_json(kept.get("sample"))
-        if kept.get("concepts") is not None:
-            read.concepts = Concepts.from_json(kept["concepts"])
-        if kept.get("templates") is not None:
+        with reading("background"):
+            counts = restored(kept["counts"], dict[str, int], "background")
+            read = cls(int(kept["pages"]), counts)
+            read.sample = PageSample.from_json(kept["sample"])
+            if kept["concepts"] is not None:
+                read.concepts = Concepts.from_json(kept["concepts"])
             read.templates.read(kept["templates"])
-        if kept.get("meanings") is not None:
             read.meanings.read(kept["meanings"])
         return read
 
