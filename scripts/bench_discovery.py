@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
@@ -37,7 +38,7 @@ from classifier.words.background import Background
 from incremental.base.clock import SystemClock
 from incremental.features.discovery.exploration import Exploration
 from incremental.features.discovery.operators import KnownPage, Sources, operators
-from incremental.features.discovery.search_provider import SearxngProvider
+from incremental.features.discovery.search_provider import searxng
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 
@@ -187,7 +188,8 @@ class _Crawl:
         sources = Sources(
             linkers=lambda url, count: self._linkers.get(url, [])[:count],
             read=self._fetch,
-            provider=SearxngProvider(fetcher.fetch, search, linkers_query="link:{url}"),
+            search=partial(searxng, fetcher.fetch, search),
+            linkers_query="link:{url}",
         )
         pages = [self._known(url) for url in self._seeds]
         words = list(dict.fromkeys(term for page in pages for term in page.terms[:4]))

@@ -14,6 +14,7 @@ from store.models import Host, Hub, News, Page, PageText, Sighting, Site, SitePr
 
 MOST_PAGES = 100
 """New pages of a site that are examined, latest first."""
+MOST_VISITS = 1_000
 _DAY = 86_400.0
 # Hubs that others cover are dormant as well.
 _THERE = Hub.state.in_((HubStatus.ACTIVE, HubStatus.DORMANT)) & (Page.state != PageState.GONE)
@@ -152,19 +153,11 @@ class Problems(Repository):
         together = gone.group_by(Sighting.gone_at).order_by(count.desc()).limit(1)
         return int(self._scalar(together) or 0)
 
-    def statuses(self, hubs: Collection[int], since: float) -> dict[str, int]:
-        """Count the visits of *hubs* after *since* by status."""
-        query = Visit.select(Visit.status, fn.COUNT(Visit.id)).where(
-            (Visit.page << list(hubs)) & (Visit.at > since)
-        )
-        return dict(self._rows(query.group_by(Visit.status))) if hubs else {}
-
-    def detail(self, hubs: Collection[int], status: str, since: float) -> str:
-        """Return the detail of the latest visit of *hubs* after *since* that ended so; empty = none did."""
-        query = Visit.select(Visit.detail).where(
-            (Visit.page << list(hubs)) & (Visit.at > since) & (Visit.status == status)
-        )
-        return str(self._scalar(query.order_by(Visit.id.desc()).limit(1)) or "") if hubs else ""
+    def visits(self, hubs: Collection[int], since: float) -> list[tuple[int, str, str]]:
+        """Return the visits of *hubs* after *since*, latest first: page id, status and detail."""
+        of = (Visit.page << list(hubs)) & (Visit.at > since)
+        query = Visit.select(Visit.page, Visit.status, Visit.detail).where(of)
+        return self._rows(query.order_by(Visit.id.desc()).limit(MOST_VISITS))
 
     def certificate_until(self, host: str) -> float | None:
         """Return when the certificate that a host last showed ends; None = unknown."""

@@ -19,9 +19,7 @@ def watched(store: Store, url: str = PRICE, **wish: Any) -> int:
     sites = store.read.sites()
     site = sites[0].id if sites else news_site(store)[0]
     page = store.write.add_pages(site, [seen(url)], now=START)[canonical_key(url)]
-    watch = store.page_watches.watch(store.page_watches.put(site, url, now=START, **wish))
-    assert watch is not None
-    store.page_watches.take_in(watch, [page], 0, now=START)
+    store.page_watches.put(site, page, url, now=START, **wish)
     return page
 
 

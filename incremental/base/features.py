@@ -91,8 +91,8 @@ class Feature:
     feeds: Mapping[str, str] = field(default_factory=dict)
     """Feeds that are listed with the others: path without its ending, and text."""
     follows: str = ""
-    """Target: a function of the store and the crawler's part of the sites; returns a
-    ``incremental.crawl.followers.Follower``."""
+    """Target: a function of the store; returns what is called with the ``VisitRecord`` of each visit, in its
+    transaction."""
     requests: str = ""
     """Target: a function of the store and a site's id, called in the transaction of each visit; returns how
     many requests its job made for the site since the last call. The site's budget pays for them."""

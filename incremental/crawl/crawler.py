@@ -22,7 +22,6 @@ from incremental.base.attempts import attempt
 from incremental.base.times import HOUR
 from incremental.crawl.engine import Engine
 from incremental.crawl.facts import FactReader
-from incremental.crawl.followers import Follower
 from incremental.crawl.frontier import Frontier
 from incremental.crawl.overflows import Overflows
 from incremental.crawl.part import Part
@@ -57,6 +56,8 @@ CLOCK_BACK_SECONDS = 60.0
 MAX_FEEDS_AT_ONCE = 2
 
 Announced = Callable[[VisitRecord, Sequence[int]], None]
+Follower = Callable[[VisitRecord], object]
+"""A feature's work after a visit, in its transaction. Used by the crawler's thread only."""
 """Called after each recorded visit with the record and the ids of the announced pages."""
 
 
@@ -97,7 +98,7 @@ class Crawler:
         gate = gate or HostGate(store, settings)
         self._facts = FactReader(store, settings, scorer, self.topics, gate=gate, read=read)
         self._upkeep = Upkeep(store, self._facts, settings.hubs.threshold)
-        self._followers: list[Follower] = [*settings.enabled.asked("follows", store, part)]
+        self._followers: list[Follower] = [*settings.enabled.asked("follows", store)]
         self._announced = announced
         self._overflows = Overflows(store, self._upkeep, settings.hubs.max_next_pages)
         self._stepped_at = 0.0
@@ -126,8 +127,6 @@ class Crawler:
         self._outdated = False
         self.topics.load(now)
         self.frontier.likely_first = self.topics.active
-        for follower in self._followers:
-            follower.load(now)
         self.frontier.load(now)
 
     def step(self, now: float, when_done: Callable[[], object] | None = None) -> float:
@@ -371,7 +370,7 @@ class Crawler:
         self._verify(record, site)
         self._upkeep.after(outcome.task.url, site, now, is_hub=decision.is_hub)
         for follower in self._followers:
-            follower.after(record, now)
+            follower(record)
         return False
 
     def _settle_topic_fetch(self, outcome: Outcome, host: HostRow | None, now: float) -> None:

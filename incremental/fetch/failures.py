@@ -4,12 +4,10 @@ Errors are walked from the outermost inwards (requests wraps urllib3, which wrap
 socket); the innermost one in the table decides.
 """
 
-from __future__ import annotations
-
 import http.client
 import socket
 import ssl
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from requests import exceptions as requests_errors
 from urllib3 import exceptions as urllib3_errors
@@ -17,9 +15,6 @@ from urllib3 import exceptions as urllib3_errors
 from hubwatch.errors import LimitError
 from incremental.fetch.guard import ForbiddenAddressError
 from incremental.fetch.status import FetchStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class TooLargeError(LimitError):

@@ -1,17 +1,12 @@
 """Response headers as plain values."""
 
-from __future__ import annotations
-
 import itertools
 import re
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 # Larger Retry-After values are read as this; politeness decides how much of it to honour.
 LONGEST_WAIT_SECONDS = 366 * 86_400.0

@@ -1,10 +1,8 @@
 """Outgoing requests: an unambiguous URL, and the headers its origin gets."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
@@ -13,13 +11,8 @@ from requests.auth import HTTPBasicAuth
 from requests.exceptions import InvalidURL
 from urllib3.util import make_headers, parse_url
 
-from incremental.fetch.options import host_name, origin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from incremental.fetch.options import FetchSettings, SiteAccess
-    from incremental.fetch.status import Request
+from incremental.fetch.options import FetchSettings, SiteAccess, host_name, origin
+from incremental.fetch.status import Request
 
 # RFC 9110, section 4.1, recommends supporting at least this length.
 _MAX_URL_LENGTH = 8_000

@@ -7,23 +7,19 @@
 Requests that share a *host key* go one at a time. Times are unix seconds, UTC; delays are seconds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import ipaddress
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
 from incremental.base.errors import SettingsError
 from incremental.fetch.options import host_name
 from incremental.fetch.status import HOST_TROUBLE, NOT_SENT, FetchStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _JITTER = 0.2
 _MAX_DOUBLINGS = 30  # keeps the power small; the cap applies long before

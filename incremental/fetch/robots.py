@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin
 
 from protego import Protego
@@ -22,9 +23,6 @@ from protego import Protego
 from incremental.base.urls import normalize
 from incremental.fetch.options import ROBOTS_MAX_BYTES
 from incremental.fetch.status import FetchStatus, Request, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 # RFC 9309, section 2.4: cached rules are used for a day at most.
 DAY_SECONDS = 86_400.0

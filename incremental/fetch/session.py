@@ -11,15 +11,17 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, closing
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import BaseAdapter
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
+from incremental.base.clock import Clock
 from incremental.base.errors import SettingsError
 from incremental.base.texts import named
 from incremental.fetch.failures import (
@@ -30,7 +32,7 @@ from incremental.fetch.failures import (
     tls_reason,
     was_dropped,
 )
-from incremental.fetch.guard import AddressGuard, ForbiddenAddressError
+from incremental.fetch.guard import AddressGuard, ForbiddenAddressError, Resolver
 from incremental.fetch.headers import (
     cookies_set,
     plain_headers,
@@ -53,14 +55,6 @@ from incremental.fetch.outgoing import (
 )
 from incremental.fetch.status import HAS_PAGE, FetchStatus, Request, Response
 from incremental.fetch.transport import Allowance, GuardedAdapter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from requests.adapters import BaseAdapter
-
-    from incremental.base.clock import Clock
-    from incremental.fetch.guard import Resolver
 
 _CHUNK_BYTES = 64 * 1024
 # Of all headers of an answer together: twice as much as browsers and servers commonly accept.

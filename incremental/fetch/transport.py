@@ -10,19 +10,25 @@ The check is part of connecting, so no request can bypass it: redirects, robots.
 all connect here.
 """
 
-from __future__ import annotations
-
 import queue
 import socket
 import ssl
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import certifi
+from requests import PreparedRequest, Response
 from requests.adapters import HTTPAdapter
-from urllib3 import HTTPConnectionPool, HTTPResponse, HTTPSConnectionPool, PoolManager
+from urllib3 import (
+    BaseHTTPResponse,
+    HTTPConnectionPool,
+    HTTPResponse,
+    HTTPSConnectionPool,
+    PoolManager,
+)
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import (
     ConnectTimeoutError,
@@ -32,19 +38,11 @@ from urllib3.exceptions import (
 )
 from urllib3.util.ssl_ import create_urllib3_context
 
+from incremental.base.clock import Clock
 from incremental.base.errors import SettingsError
 from incremental.fetch.egress import ours
 from incremental.fetch.failures import TooLargeError
-from incremental.fetch.guard import literal_address
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from requests import PreparedRequest, Response
-    from urllib3 import BaseHTTPResponse
-
-    from incremental.base.clock import Clock
-    from incremental.fetch.guard import AddressGuard, Endpoint
+from incremental.fetch.guard import AddressGuard, Endpoint, literal_address
 
 # Hosts to which connections stay open: while some rest between two requests, others are asked.
 _POOLED_HOSTS = 256

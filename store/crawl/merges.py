@@ -85,9 +85,7 @@ MERGES = (
         Refresh.page,
         (),
         joined(
-            # A watch goes with its interval.
             lambda row: (row["watch"] is not None, row["checked_at"] or 0),
-            every_seconds=better,
             due_at=least,
             changed_at=most,
             gone_at=better,

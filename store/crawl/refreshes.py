@@ -13,7 +13,7 @@ from store.database import writing
 from store.database.repository import Repository, Shape
 from store.database.statements import Inserted, Prepared, Updated
 from store.database.texts import columns
-from store.models import News, Page, Refresh
+from store.models import News, Page, PageWatch, Refresh
 from store.values import NEVER_DUE, NextRefresh, RefreshRow
 
 _ROW = Shape(
@@ -26,6 +26,7 @@ _ROW = Shape(
     title=Page.title,
     body_md5=Page.body_md5,
     state=Page.state,
+    every_seconds=PageWatch.every_seconds,
     found_at=News.found_at,
 )
 PLANNED = Refresh.watch.is_null()
@@ -38,6 +39,7 @@ def _rows() -> Any:  # noqa: ANN401 - a peewee query
         _ROW.select()
         .join(Page, on=Page.id == Refresh.page)
         .join(News, "LEFT OUTER JOIN", on=News.page == Refresh.page)
+        .join(PageWatch, "LEFT OUTER JOIN", on=PageWatch.id == Refresh.watch)
     )
 
 
@@ -60,14 +62,6 @@ _DUE = {
     False: _due(PLANNED, Refresh.checks > 0, Refresh.due_at.desc()),
     True: _due(WATCHED, Refresh.due_at),
 }
-_OF_WATCH = Prepared(
-    lambda watch, limit: (
-        _rows()
-        .where(Refresh.watch == watch)
-        .order_by(Refresh.changed_at.is_null(), Refresh.changed_at.desc(), Refresh.page)
-        .limit(limit)
-    )
-)
 _SET = {
     False: Updated(Refresh, lambda page: (Refresh.page == page) & PLANNED),
     True: Updated(Refresh, lambda page: (Refresh.page == page) & WATCHED),
@@ -89,10 +83,6 @@ class Refreshes(Repository):
     def row(self, page_id: int) -> RefreshRow | None:
         """Return a page's scheduled refresh."""
         return self._asked_one(_ROW, _ONE, page=page_id)
-
-    def of_watch(self, watch_id: int, *, limit: int = 500) -> list[RefreshRow]:
-        """Return the pages of a watch, the last changed first."""
-        return self._asked_all(_ROW, _OF_WATCH, watch=watch_id, limit=limit)
 
     def postpone(self, page_id: int, until: float) -> None:
         """Postpone a page's next refresh unless it is paused."""

@@ -1,22 +1,15 @@
 """Discovery in the store: the last run of each topic, the pages that runs fetched, their proposals."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from peewee import fn
 
 from store.database import writing
-from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
-from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
-from store.discovery.values import (
-    NewProposal,
-    ProposalRow,
-    ProposalState,
-    ReadPage,
-    RunRow,
-)
-from store.models import DiscoveryLink, DiscoveryPage, DiscoveryRun, Proposal
+from store.database.repository import MAX_ROWS, Repository, Shape, upsert
+from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable, to_json
+from store.discovery.values import NewProposal, ProposalRow, ProposalState, ReadPage, RunRow
+from store.models import DiscoveryPage, DiscoveryRun, Proposal
 
 # JSON characters kept per page.
 MAX_PAGE_TEXT = 40_000
@@ -28,7 +21,7 @@ _BOUNDS = {
     "title": MAX_TEXT,
     "why": MAX_TEXT,
     "host": 300,
-    **dict.fromkeys(("url", "canonical_key", "target"), MAX_ADDRESS),
+    **dict.fromkeys(("url", "canonical_key"), MAX_ADDRESS),
 }
 
 _RUN = Shape(RunRow, DiscoveryRun)
@@ -52,7 +45,6 @@ class Discovery(Repository):
             if (last := oldest.scalar(self._db)) is not None:
                 old = (DiscoveryPage.topic == topic_id) & (DiscoveryPage.id <= last)
                 DiscoveryPage.delete().where(old).execute(self._db)
-                self._drop_links(topic_id)
 
     def end(self, topic_id: int, why: str, note: str, *, now: float) -> RunRow:
         """Record how the run of a topic ended; return it."""
@@ -66,30 +58,17 @@ class Discovery(Repository):
         """Return the latest run of a topic."""
         return self._first(_RUN, _RUN.select().where(DiscoveryRun.topic == topic_id))
 
-    def _drop_links(self, topic_id: int) -> None:
-        """Delete the links of pages that are gone."""
-        kept = DiscoveryPage.select(DiscoveryPage.url).where(DiscoveryPage.topic == topic_id)
-        lost = (DiscoveryLink.topic == topic_id) & DiscoveryLink.source.not_in(kept)
-        DiscoveryLink.delete().where(lost).execute(self._db)
-
-    def record(
-        self, topic_id: int, pages: Iterable[tuple[ReadPage, Sequence[str]]], *, now: float
-    ) -> None:
-        """Write the pages of a round, each with the URLs it links to."""
+    def record(self, topic_id: int, pages: Iterable[ReadPage], *, now: float) -> None:
+        """Write the pages of a round."""
+        renewed = ("title", "text", "score", "links", "at")
         with writing(self._db, self._where):
-            for page, targets in pages:
-                self._put_page(topic_id, page, targets, now)
-
-    def _put_page(self, topic_id: int, page: ReadPage, targets: Sequence[str], now: float) -> None:
-        values = columns(asdict(page), _BOUNDS) | {"topic": topic_id, "at": now}
-        if len(values["text"]) > MAX_PAGE_TEXT:
-            values["text"] = "{}"
-        renewed = ("title", "text", "score", "at")
-        upsert(DiscoveryPage, values, ("topic", "canonical_key"), renewed).execute(self._db)
-        link = {"topic": topic_id, "source": values["url"]}
-        for batch in batches(targets[:MAX_LINKS], MAX_ROWS):
-            rows = [{**link, "target": storable(one, MAX_ADDRESS)} for one in batch]
-            DiscoveryLink.insert_many(rows).on_conflict_ignore().execute(self._db)
+            for page in pages:
+                values = columns(asdict(page), _BOUNDS) | {"topic": topic_id, "at": now}
+                links = (storable(one, MAX_ADDRESS) for one in page.links[:MAX_LINKS])
+                values["links"] = to_json(list(links))
+                if len(values["text"]) > MAX_PAGE_TEXT:
+                    values["text"] = "{}"
+                upsert(DiscoveryPage, values, ("topic", "canonical_key"), renewed).execute(self._db)
 
     # Fetched pages.
 
@@ -97,19 +76,6 @@ class Discovery(Repository):
         """Return the pages that runs of a topic fetched, in that order."""
         query = _PAGE.select().where(DiscoveryPage.topic == topic_id)
         return self._all(_PAGE, query.order_by(DiscoveryPage.id))
-
-    def links(self, topic_id: int) -> list[tuple[str, str]]:
-        """Return (source, target) links that runs of a topic saw."""
-        query = DiscoveryLink.select(DiscoveryLink.source, DiscoveryLink.target)
-        rows = self._rows(query.where(DiscoveryLink.topic == topic_id))
-        return [(str(source), str(target)) for source, target in rows]
-
-    def linkers(self, topic_id: int, url: str, *, limit: int) -> list[str]:
-        """Return pages that link to *url*, as runs of a topic saw."""
-        query = DiscoveryLink.select(DiscoveryLink.source).where(
-            (DiscoveryLink.topic == topic_id) & (DiscoveryLink.target == url)
-        )
-        return self._column(query.order_by(DiscoveryLink.source).limit(limit))
 
     # Proposals.
 
@@ -119,8 +85,7 @@ class Discovery(Repository):
         with writing(self._db, self._where):
             for one in proposals:
                 row = columns(asdict(one), _BOUNDS) | {"topic": topic_id, "proposed_at": now}
-                row["pages"] = storable(json.dumps(one.pages, ensure_ascii=False), None)
-                row["hubs"] = storable(json.dumps(one.hubs, ensure_ascii=False), None)
+                row["pages"], row["hubs"] = to_json(row["pages"]), to_json(row["hubs"])
                 undecided = Proposal.state == ProposalState.PROPOSED
                 renewed = ("score", "pages", "hubs", "why")
                 upsert(Proposal, row, ("topic", "host"), renewed, undecided).execute(self._db)
@@ -146,14 +111,11 @@ class Discovery(Repository):
 
     def forget_older(self, *, before: float) -> int:
         """Delete a batch of pages read before *before*, or else open proposals; return how many."""
-        old = DiscoveryPage.select(DiscoveryPage.id, DiscoveryPage.topic)
-        old = old.where(DiscoveryPage.at < before).limit(MAX_ROWS)
+        old = DiscoveryPage.select(DiscoveryPage.id).where(DiscoveryPage.at < before)
         undecided = (Proposal.state == ProposalState.PROPOSED) & (Proposal.proposed_at < before)
         with writing(self._db, self._where):
-            if rows := list(old.tuples().execute(self._db)):
-                ids = [page for page, _ in rows]
-                DiscoveryPage.delete().where(DiscoveryPage.id.in_(ids)).execute(self._db)
-                for topic in {topic for _, topic in rows}:
-                    self._drop_links(topic)
-                return len(ids)
+            if ids := self._column(old.limit(MAX_ROWS)):
+                return int(
+                    DiscoveryPage.delete().where(DiscoveryPage.id.in_(ids)).execute(self._db)
+                )
             return int(Proposal.delete().where(undecided).execute(self._db))

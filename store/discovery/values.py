@@ -1,6 +1,5 @@
 """What a discovery found and proposes."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -35,6 +34,25 @@ class ReadPage:
     title: str = ""
     text: str = "{}"
     score: float = 0.0
+    links: tuple[str, ...] = ()
+    """URLs it links to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedPage:
+    """A page of a proposed site and its ranking score."""
+
+    url: str
+    title: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedHub:
+    """A likely hub of a proposed site."""
+
+    url: str
+    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +61,19 @@ class NewProposal:
 
     host: str
     score: float
-    pages: Sequence[tuple[str, str, float]] = ()
-    """URL, title and score, best first."""
-    hubs: Sequence[tuple[str, float]] = ()
-    """URL and hub probability, likeliest first."""
-    why: str = ""
+    why: str
+    """A stored text."""
+    pages: tuple[ProposedPage, ...]
+    """Best first."""
+    hubs: tuple[ProposedHub, ...]
+    """Likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class ProposalRow:
-    """A proposal and the user's decision. *pages* and *hubs* are JSON."""
+class ProposalRow(NewProposal):
+    """A proposal and the user's decision."""
 
     id: int
-    host: str
     state: ProposalState
-    score: float
-    pages: str
-    hubs: str
-    why: str
     proposed_at: float
     decided_at: float | None

@@ -53,7 +53,6 @@ from store.models.reader_tables import SiteIcon as SiteIcon
 from store.models.reader_tables import SiteProblem as SiteProblem
 from store.models.reader_tables import VectorSpace as VectorSpace
 from store.models.reader_tables import WatchedChange as WatchedChange
-from store.models.topic_tables import DiscoveryLink as DiscoveryLink
 from store.models.topic_tables import DiscoveryPage as DiscoveryPage
 from store.models.topic_tables import DiscoveryRun as DiscoveryRun
 from store.models.topic_tables import PageTopic as PageTopic

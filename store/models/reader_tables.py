@@ -22,12 +22,11 @@ from store.models.topic_tables import Topic
 
 
 class PageWatch(Table):
-    """A page, or a pattern of URLs on a site, that a user watches for changes."""
+    """A page that a user watches for changes."""
 
     id = AutoField()
     site = ForeignKeyField(Site, on_delete="CASCADE", lazy_load=False, index=True)
-    pattern = TextField(unique=True)
-    """A URL, or a glob over whole URLs."""
+    url = TextField(unique=True)
     state = TextField(default="active")
     """:class:`~store.enums.WatchState`."""
     every_seconds = DoubleField(null=True)
@@ -38,18 +37,14 @@ class PageWatch(Table):
     """JSON list: only changes with one of these words or phrases."""
     exclude = TextField(default="[]")
     added_at = DoubleField()
-    taken_to = BigIntegerField(default=0)
-    """Of a pattern: the highest page id that was compared with it."""
 
 
 class Refresh(Table):
-    """A page that is fetched again for changes; of several watches, its own URL's counts, else the first."""
+    """A page that is fetched again for changes."""
 
     page = ForeignKeyField(Page, primary_key=True, on_delete="CASCADE", lazy_load=False)
     watch = ForeignKeyField(PageWatch, null=True, on_delete="CASCADE", lazy_load=False, index=True)
     """NULL = an announced page, refreshed by its age."""
-    every_seconds = DoubleField(null=True)
-    """That of its watch."""
     site_id = IntegerField()
     due_at = DoubleField()
     """Later than any clock goes = paused."""

@@ -3,7 +3,7 @@
 ::
 
     topic 1 ─── 1 discovery_run
-            └── n discovery_page · n discovery_link   fetched pages and their links
+            └── n discovery_page   fetched pages and their links
             └── n proposal                            a site, its best pages, the decision
 """
 
@@ -147,24 +147,14 @@ class DiscoveryPage(Table):
     title = TextField(default="")
     text = TextField(default="{}")
     """JSON of its text by position, truncated."""
+    links = TextField(default="[]")
+    """JSON list of the URLs it links to."""
     score = DoubleField(default=0.0)
     """The topic's score, 0 to 1."""
     at = DoubleField()
 
     class Meta:
         indexes = ((("topic", "canonical_key"), True),)
-
-
-class DiscoveryLink(Table):
-    """A link seen by runs, to find who links where."""
-
-    topic = ForeignKeyField(Topic, on_delete="CASCADE", lazy_load=False, index=False)
-    source = TextField()
-    target = TextField()
-
-    class Meta:
-        primary_key = False
-        indexes = ((("topic", "source", "target"), True), (("topic", "target"), False))
 
 
 class Proposal(Table):
@@ -178,9 +168,9 @@ class Proposal(Table):
     score = DoubleField()
     """Higher is better; comparable within a topic."""
     pages = TextField(default="[]")
-    """JSON list of [url, title, score], best first."""
+    """JSON list of objects with url, title and score, best first."""
     hubs = TextField(default="[]")
-    """JSON list of [url, probability]: where new pages would appear."""
+    """JSON list of objects with url and probability: where new pages would appear."""
     why = TextField(default="")
     proposed_at = DoubleField()
     decided_at = DoubleField(null=True)

@@ -1,22 +1,31 @@
 """Discovery in the store: what was read stays, and what was decided stays decided."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from stories import START
 
 from incremental.base.urls import canonical_key
 from store import Store
-from store.discovery.values import NewProposal, ProposalState, ReadPage
+from store.discovery.values import (
+    NewProposal,
+    ProposalState,
+    ProposedHub,
+    ProposedPage,
+    ReadPage,
+)
 
 
 def topic(store: Store, name: str = "bridges") -> int:
     return store.topics.add(name, ["bridge"], "fused", now=START)
 
 
-def page(url: str, *targets: str, **fields: Any) -> tuple[ReadPage, Sequence[str]]:
-    return ReadPage(url, canonical_key(url), "forward", **fields), targets
+def page(url: str, *targets: str, **fields: Any) -> ReadPage:
+    return ReadPage(url, canonical_key(url), "forward", links=targets, **fields)
+
+
+def offer(host: str, score: float) -> NewProposal:
+    return NewProposal(host, score, "", (), ())
 
 
 def test_a_topic_has_its_last_run(store: Store) -> None:
@@ -35,11 +44,10 @@ def test_pages_of_a_round_are_recorded_once(store: Store) -> None:
     wanted = topic(store)
     for _ in range(2):
         store.discovery.record(wanted, [page("http://a.org/1", "http://b.org/")], now=START)
-    assert [one.url for one in store.discovery.pages(wanted)] == ["http://a.org/1"]
-    assert store.discovery.links(wanted) == [("http://a.org/1", "http://b.org/")]
+    assert store.discovery.pages(wanted) == [page("http://a.org/1", "http://b.org/")]
 
 
-def test_the_oldest_pages_give_way_with_their_links(store: Store) -> None:
+def test_the_oldest_pages_give_way(store: Store) -> None:
     wanted, other = topic(store), topic(store, "rivers")
     for number in range(4):
         for of in (wanted, other):
@@ -47,28 +55,19 @@ def test_the_oldest_pages_give_way_with_their_links(store: Store) -> None:
     store.discovery.begin(wanted, now=START, keep=2)
     kept = ["http://a.org/2", "http://a.org/3"]
     assert [one.url for one in store.discovery.pages(wanted)] == kept
-    assert sorted(store.discovery.links(wanted)) == [(url, "http://x.org/") for url in kept]
-    assert len(store.discovery.pages(other)) == len(store.discovery.links(other)) == 4
-
-
-def test_who_links_there(store: Store) -> None:
-    wanted = topic(store)
-    pages = [page(f"http://{name}.org/", "http://x.org/") for name in "cab"]
-    store.discovery.record(wanted, pages, now=START)
-    linkers = store.discovery.linkers(wanted, "http://x.org/", limit=2)
-    assert linkers == ["http://a.org/", "http://b.org/"]
-    assert store.discovery.linkers(topic(store, "other"), "http://x.org/", limit=2) == []
+    assert len(store.discovery.pages(other)) == 4
 
 
 def test_proposals_come_best_first_and_decisions_stay(store: Store) -> None:
     wanted = topic(store)
-    best = ("http://a.org/1", "Bridge <b>", 0.9)
-    offer = [NewProposal("b.org", 0.4), NewProposal("a.org", 0.8, [best], [("http://a.org/", 0.9)])]
-    store.discovery.propose(wanted, offer, now=START)
+    best = (ProposedPage("http://a.org/1", "Bridge <b>", 0.9),)
+    hubs = (ProposedHub("http://a.org/", 0.9),)
+    offers = [offer("b.org", 0.4), NewProposal("a.org", 0.8, "", best, hubs)]
+    store.discovery.propose(wanted, offers, now=START)
     first, second = store.discovery.proposals(wanted)
-    assert (first.host, json.loads(first.pages), second.host) == ("a.org", [list(best)], "b.org")
+    assert (first.host, first.pages, first.hubs, second.host) == ("a.org", best, hubs, "b.org")
     assert store.discovery.decide([first.id], ProposalState.REJECTED, now=START + 1) == 1
-    store.discovery.propose(wanted, [NewProposal("a.org", 0.99)], now=START + 2)
+    store.discovery.propose(wanted, [offer("a.org", 0.99)], now=START + 2)
     (rejected,) = store.discovery.proposals(wanted, "rejected")
     assert (rejected.score, rejected.decided_at) == (0.8, START + 1)
     assert store.discovery.proposal_counts() == {wanted: {"proposed": 1, "rejected": 1}}
@@ -87,7 +86,7 @@ def test_with_the_topic_goes_all_that_was_found_for_it(store: Store) -> None:
     wanted = topic(store)
     store.discovery.begin(wanted, now=START)
     store.discovery.record(wanted, [page("http://a.org/")], now=START)
-    store.discovery.propose(wanted, [NewProposal("a.org", 0.4)], now=START)
+    store.discovery.propose(wanted, [offer("a.org", 0.4)], now=START)
     store.topics.remove(wanted)
     assert store.discovery.last_run(wanted) is None
     assert store.discovery.proposals(wanted, None) == []

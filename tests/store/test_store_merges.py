@@ -38,8 +38,6 @@ OLD = HOME + "project/"
 # Numbers that are no ids of pages.
 OTHERS = {
     *("hub.site_id", "visit_request.site_id", "refresh.site_id"),
-    # A mark of how far pages were compared: a page that stays keeps the id that was compared.
-    "page_watch.taken_to",
     # Ids of changes, backfills and spaces, and numbers of anything.
     *("backfill.id", "outbox.backfill_id", "outbox.change_id", "page_band.band"),
 }
@@ -263,7 +261,7 @@ def some_row(store: Store, chance: random.Random, table: Any, pages: list[int]) 
         "site": lambda: 1,
         "site_id": lambda: 1,
         "topic": lambda: store.topics.add(chance.choice(WORDS), [], "fused", now=START),
-        "watch": lambda: store.page_watches.put(1, f"{HOME}*", now=START),
+        "watch": lambda: store.page_watches.put(1, row["page"], f"{HOME}tea", now=START),
         "cluster": lambda: chance.choice(pages),
         "text": lambda: None,
         "words": lambda: None,

@@ -51,5 +51,5 @@ def test_the_facts_are_those_of_new_pages_and_of_hubs(store: Store) -> None:
     store.write.update_hub(home, shown_links=1)
     (hub,) = store.problems.hubs(site, [page.id for page in told], 3, since=START)
     assert (hub.is_seed, hub.lost, len(hub.shows)) == (True, 8, 9)
-    assert sum(store.problems.statuses([home], START - 1).values()) == 2
+    assert len(store.problems.visits([home], START - 1)) == 2
     assert store.problems.list_hubs(site, 10) == [home]

@@ -236,16 +236,17 @@ def test_pages_of_discovery_and_open_proposals_are_forgotten_and_decisions_are_n
 ) -> None:
     topic = store.topics.add("bridges", keywords=["bridge"], method="fused", now=START)
     for url, at in (("http://a.example/", OLD), ("http://b.example/", NOW)):
-        linking = (ReadPage(url, url, "forward"), ("http://c.example/",))
-        store.discovery.record(topic, [linking], now=at)
+        store.discovery.record(topic, [ReadPage(url, url, "forward")], now=at)
     store.discovery.propose(
-        topic, [NewProposal("a.example", 1), NewProposal("b.example", 2)], now=OLD
+        topic,
+        [NewProposal(host, at, "", (), ()) for at, host in ((1, "a.example"), (2, "b.example"))],
+        now=OLD,
     )
     (best, _) = store.discovery.proposals(topic)
     store.discovery.decide([best.id], ProposalState.REJECTED, now=OLD)
     forgotten = [store.discovery.forget_older(before=NOW - 100 * DAY) for _ in range(3)]
     assert forgotten == [1, 1, 0]
-    assert store.discovery.links(topic) == [("http://b.example/", "http://c.example/")]
+    assert [one.url for one in store.discovery.pages(topic)] == ["http://b.example/"]
     assert [one.host for one in store.discovery.proposals(topic, None)] == ["b.example"]
 
 

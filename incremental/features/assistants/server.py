@@ -37,15 +37,6 @@ def make_server(
     return server
 
 
-def offered() -> list[dict[str, str]]:
-    """Return name and summary of the tools that an assistant gets."""
-    return [{"tool": name, "says": _summary(getattr(Reading, name))} for name in Reading.NAMES]
-
-
-def _summary(tool: Callable[..., Any]) -> str:
-    return " ".join((tool.__doc__ or "").partition("\n\n")[0].split())
-
-
 def _clear(tool: Callable[..., Any]) -> Callable[..., Any]:
     """Return a tool whose foreseen errors reach the assistant in words."""
 

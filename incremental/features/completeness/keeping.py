@@ -12,9 +12,9 @@ like any other. Lists, feeds and sitemaps are no audits: the schedule chooses wh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from incremental.base.times import DAY, HOUR, MINUTE
-from incremental.crawl.part import Part
 from incremental.daemon.at_work import AtWork
 from incremental.features.completeness.showing import of_site
 from store import Store
@@ -48,21 +48,12 @@ class Keeper:
         return now + _STEP_SECONDS
 
 
-def auditor(store: Store, _: Part) -> Auditor:
-    """Return the follower."""
-    return Auditor(store)
+def auditor(store: Store) -> Callable[[VisitRecord], None]:
+    """Return what notes, after a visit, which new pages an announced page came to link to."""
 
-
-class Auditor:
-    """Notes what refreshes show; used by the crawler's thread only."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def load(self, now: float) -> None:
-        """Nothing is kept in memory."""
-
-    def after(self, record: VisitRecord, now: float) -> None:
-        """Note which new pages an announced page came to link to."""
+    def after(record: VisitRecord) -> None:
         if record.gained:
-            self._store.completeness.audited(record.site_id, record.gained, now - _NEW, record.at)
+            since = record.at - _NEW
+            store.completeness.audited(record.site_id, record.gained, since, record.at)
+
+    return after

@@ -7,7 +7,7 @@ import typer
 from incremental.base.errors import InputError
 from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
-from incremental.features.discovery.facts import Decision, Proposal, decide, proposal_of, run_of
+from incremental.features.discovery.facts import Decision, decide, discovery_result
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.cli.common import (
@@ -21,6 +21,7 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
+from store.discovery.values import ProposalRow
 
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic of the search.")]
 Sites = Annotated[
@@ -51,12 +52,12 @@ def run(
             ended = discoverer.run(
                 rounds=rounds,
                 pages=pages,
-                progress=lambda done, read: bar.update(
-                    task, completed=read, description=f"round {done.number}: {done.operator}"
+                progress=lambda number, operator, read: bar.update(
+                    task, completed=read, description=f"round {number}: {operator}"
                 ),
             )
-        proposals = list(map(proposal_of, store.discovery.proposals(topic.id)))
-    facts = {"run": run_of(ended), "proposals": proposals}
+        proposals = store.discovery.proposals(topic.id)
+    facts = {"run": discovery_result(ended), "proposals": list(map(discovery_result, proposals))}
     said = f"{read_text(ended.why)}; {counted(len(proposals), 'site')} proposed"
     if ended.note:
         say(f"hubwatch: {ended.note}")
@@ -78,10 +79,9 @@ def proposals(
         raise InputError("--state", which, "must be one of: proposed, accepted, rejected, all")
     with open_store(context) as store:
         topic = find_topic(store, of)
-        found = store.discovery.proposals(topic.id, None if which == "all" else which)
-        rows = list(map(proposal_of, found))
+        rows = store.discovery.proposals(topic.id, None if which == "all" else which)
     empty = f"no site {'proposed' if which == 'all' else which} yet for {of}"
-    _print_proposals(context, rows, of, rows, empty=empty)
+    _print_proposals(context, list(map(discovery_result, rows)), of, rows, empty=empty)
 
 
 def accept(
@@ -119,11 +119,11 @@ def _decide(
     with open_store(context) as store:
         chosen = None if everything else sites
         done = decide(store, find_topic(store, of), chosen, decision, now=now())
-    report(context, done, f"{counted(len(done.sites), 'site')} {decision}ed")
+    report(context, {"sites": done}, f"{counted(len(done), 'site')} {decision}ed")
 
 
 def _print_proposals(
-    context: typer.Context, facts: object, of: str, rows: list[Proposal], *, empty: str
+    context: typer.Context, facts: object, of: str, rows: list[ProposalRow], *, empty: str
 ) -> None:
     cells = [_proposal_cells(one) for one in rows]
     columns = ["site", "state", "score", "why", "best pages", "hubs"]
@@ -132,8 +132,8 @@ def _print_proposals(
     )
 
 
-def _proposal_cells(one: Proposal) -> list[object]:
+def _proposal_cells(one: ProposalRow) -> list[object]:
     best, hubs = one.pages[:_SHOWN], one.hubs[:_SHOWN]
     pages = "\n".join(f"{page.score:.2f} {page.title or page.url}" for page in best)
     places = "\n".join(hub.url for hub in hubs)
-    return [one.site, one.state, f"{one.score:.2f}", one.why, pages, places]
+    return [one.host, one.state, f"{one.score:.2f}", read_text(one.why), pages, places]

@@ -24,17 +24,17 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import cached_bodies
 from incremental.base.scope import trap
 from incremental.base.texts import Text
-from incremental.base.urls import canonical_key, host_of, normalize, registered_domain
+from incremental.base.urls import canonical_key, normalize
 from incremental.decide.hubs import HubScorer
-from incremental.features.discovery.exploration import Exploration, Round
+from incremental.features.discovery.exploration import Exploration
 from incremental.features.discovery.operators import (
     KnownPage,
     OutLink,
     Sources,
     operators,
 )
-from incremental.features.discovery.proposing import propose
-from incremental.features.discovery.search_provider import PatientProvider, SearchProvider
+from incremental.features.discovery.proposing import propose, site_of
+from incremental.features.discovery.search_provider import PatientSearch, Search
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.fetch.status import FetchStatus
 from incremental.parse import PageKind
@@ -60,8 +60,8 @@ WORDED_CHARS = 20_000
 SEED = "example"
 LINKERS_PER_PAGE = 50
 
-Progress = Callable[[Round, int], None]
-"""Called after each round with it and the number of pages read."""
+Progress = Callable[[int, str, int], None]
+"""Called after each round with its number, its operator, and the number of pages read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Dependencies:
 
     fetch: Fetch
     scorer: HubScorer
-    provider: SearchProvider | None
+    search: Search | None
     now: Callable[[], float]
     pause: Callable[[float], None]
     """Waits this many seconds; tests advance their clock."""
@@ -101,7 +101,7 @@ class Discoverer:
         if model is None or not examples:
             way_out = "needs at least one example page with text, or a sentence; see topic show"
             raise InputError("topic", topic.name, way_out)
-        if not any(one.url for one in examples) and dependencies.provider is None:
+        if not any(one.url for one in examples) and dependencies.search is None:
             way_out = (
                 "has only a sentence: set [discovery] url to search for its words, "
                 "or give an example page"
@@ -119,7 +119,7 @@ class Discoverer:
         self._per_site = Counter[str]()
         self._notes: list[str] = []
         self._linkers: dict[str, list[str]] = {}
-        self._watched = {registered_domain(host_of(row.seed_url)) for row in store.read.sites()}
+        self._watched = {site_of(row.seed_url) for row in store.read.sites()}
         self._seeds = [self._keep(one.url, one, ()) for one in examples]
         self._ranking = self._new_ranking(examples)
 
@@ -129,7 +129,7 @@ class Discoverer:
         turned_down = [
             weighted_terms(from_text(row.text))
             for row in self._store.discovery.pages(self._topic.id)
-            if _site_of(row.url) in rejected and row.text != "{}"
+            if site_of(row.url) in rejected and row.text != "{}"
         ]
         return PageRanking(
             self._model_store.background,
@@ -156,13 +156,9 @@ class Discoverer:
         return self._store.discovery.end(topic, why, note, now=now())
 
     def _recall(self) -> None:
-        targets: dict[str, list[str]] = {}
-        for source, target in self._store.discovery.links(self._topic.id):
-            targets.setdefault(source, []).append(target)
         for row in self._store.discovery.pages(self._topic.id):
             if row.text != "{}":
-                links = tuple(OutLink(url) for url in targets.get(row.url, ()))
-                self._keep(row.url, from_text(row.text), links)
+                self._keep(row.url, from_text(row.text), tuple(map(OutLink, row.links)))
                 self._rank_in(row.url)
 
     def _read_seeds(self) -> None:
@@ -176,13 +172,18 @@ class Discoverer:
         self._seeds = [self._pages[seed.url].known for seed in self._seeds]
 
     def _exploration(self) -> Exploration:
-        provider = self._dependencies.provider
-        if provider is not None:
-            provider = PatientProvider(
-                *(provider, self._dependencies.now, self._dependencies.pause),
+        search = self._dependencies.search
+        if search is not None:
+            search = PatientSearch(
+                *(search, self._dependencies.now, self._dependencies.pause),
                 *(self._notes.append, self._wanted.query_interval_seconds),
             )
-        sources = Sources(linkers=self._who_links, read=self._read, provider=provider)
+        sources = Sources(
+            linkers=lambda url, count: self._linkers.get(url, [])[:count],
+            read=self._read,
+            search=search,
+            linkers_query=self._wanted.linkers_query,
+        )
         words = list(dict.fromkeys(term for page in self._seeds for term in page.terms[:4]))
         keywords: list[str] = json.loads(self._topic.keywords)
         sentence = self._topic.description
@@ -199,26 +200,24 @@ class Discoverer:
         left = pages - len(exploration.finds)
         if left < 1:
             return Text("discovery.end_pages", n=pages).stored()
-        done = exploration.step(left)
-        if done is None:
+        operator = exploration.step(left)
+        if operator is None:
             return Text("discovery.end_nothing").stored()
-        self._record(done)
-        progress(done, len(exploration.finds))
+        self._record(operator)
+        progress(exploration.rounds, operator, len(exploration.finds))
         return ""
 
-    def _record(self, done: Round) -> None:
+    def _record(self, operator: str) -> None:
         seeds = {seed.url for seed in self._seeds}
         pages = [
-            (
-                ReadPage(
-                    url=url,
-                    canonical_key=canonical_key(url),
-                    operator=SEED if url in seeds else done.operator,
-                    title=read.text.title,
-                    text=to_text(read.text),
-                    score=round(self._model.judge(read.text).score, 4),
-                ),
-                [link.url for link in read.known.links],
+            ReadPage(
+                url=url,
+                canonical_key=canonical_key(url),
+                operator=SEED if url in seeds else operator,
+                title=read.text.title,
+                text=to_text(read.text),
+                score=round(self._model.judge(read.text).score, 4),
+                links=tuple(link.url for link in read.known.links),
             )
             for url, read in self._fresh.items()
         ]
@@ -232,7 +231,6 @@ class Discoverer:
             [row for row in stored if row.operator != SEED],
             links=lambda url: read[url].known.links if url in read else (),
             watched=self._watched,
-            site_of=_site_of,
             hub_scores=self._hub_scores,
         )
         self._store.discovery.propose(self._topic.id, found, now=self._dependencies.now())
@@ -250,12 +248,6 @@ class Discoverer:
         ranked = self._ranking.ranked()
         return [url for url in ranked if url in wanted]
 
-    def _who_links(self, url: str, count: int) -> Sequence[str]:
-        """Return pages that link to *url*, among pages runs fetched and hubs of watched sites."""
-        found = self._linkers.get(url, [])[:count]
-        rest = count - len(found)
-        return [*found, *self._store.discovery.linkers(self._topic.id, url, limit=rest)][:count]
-
     def _read(self, urls: Sequence[str]) -> list[KnownPage]:
         found = (self._pages.get(url) or self._fetched(url) for url in urls)
         return [read.known for read in found if read is not None]
@@ -264,7 +256,7 @@ class Discoverer:
         url = normalize(address)
         if url is None or trap(url) is not None:
             return None
-        site = _site_of(url)
+        site = site_of(url)
         # Other sites are wanted, so pages of watched ones come from the cache only.
         if site in self._watched:
             return self._cached(url)
@@ -338,7 +330,3 @@ class Discoverer:
         read = self._pages[url]
         targets = [link.url for link in read.known.links]
         self._ranking.add(url, weighted_terms(read.text), targets)
-
-
-def _site_of(url: str) -> str:
-    return registered_domain(host_of(url))

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from classifier.papers.bandit import Bandit, page_reward
@@ -31,28 +31,6 @@ Rank = Callable[[Sequence[str]], Sequence[str]]
 Choose = Callable[[Bandit, Sequence[str]], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Find:
-    """A page that a run fetched."""
-
-    url: str
-    operator: str
-    via: str
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """The outcome of one round."""
-
-    number: int
-    operator: str
-    asked: int
-    """Candidates to fetch."""
-    found: tuple[Find, ...]
-    """Candidates fetched."""
-    reward: float
-
-
 class Exploration:
     """A run. *seeds* are fetched pages of the topic."""
 
@@ -66,7 +44,8 @@ class Exploration:
         choose: Choose = Bandit.choose,
     ) -> None:
         self.bandit = Bandit.over(list(operators))
-        self.finds: list[Find] = []
+        self.finds: dict[str, str] = {}
+        """Pages that the run fetched, each with what led to it."""
         self.rounds = 0
         self._operators = operators
         self._pages = {seed.url: seed for seed in seeds}
@@ -74,7 +53,6 @@ class Exploration:
         self._rank = rank
         self._choose = choose
         self._order: list[str] = []
-        self._via: dict[str, str] = {}
         self._tried = dict.fromkeys(self._pages)
         # By operator: pages it started from, its unread candidates, its empty rounds since any operator found
         # candidates, and until which round it is skipped, for how many.
@@ -83,8 +61,8 @@ class Exploration:
         self._empty: dict[str, int] = {}
         self._cooldowns: dict[str, tuple[int, int]] = {}
 
-    def step(self, most: int) -> Round | None:
-        """Run one round of up to *most* pages; None when no operator finds more."""
+    def step(self, most: int) -> str | None:
+        """Run one round of up to *most* pages; return its operator, None when none finds more."""
         while True:
             name = self._choose(self.bandit, self._open())
             if name is None:
@@ -98,7 +76,8 @@ class Exploration:
             length = 2 * self._cooldowns[name][1] if name in self._cooldowns else FIRST_COOLDOWN
             self._cooldowns[name] = (self.rounds + length, length)
             self.bandit = self.bandit.rewarded(name, reward=0.0, pages=0)
-        return self._settle(name, candidates)
+        self._settle(name, candidates)
+        return name
 
     def _open(self) -> list[str]:
         """Return the operators to choose from; those cooling down only if there are no others."""
@@ -142,26 +121,23 @@ class Exploration:
             begun.update(dict.fromkeys(ranked[place] for place in places))
         seeds = []
         for place in places:
-            via, worth = self._via.get(ranked[place], ""), 1.0 - place / len(ranked)
+            via, worth = self.finds.get(ranked[place], ""), 1.0 - place / len(ranked)
             seeds.append(replace(self._pages[ranked[place]], via=via, worth=worth))
         return operator.pages(seeds, MAX_BACKLOG, self._tried) if seeds else []
 
-    def _settle(self, name: str, candidates: Sequence[Candidate]) -> Round:
+    def _settle(self, name: str, candidates: Sequence[Candidate]) -> None:
         self.rounds += 1
         seen = set(self._pages)
         via = {one.url: one.via for one in candidates}
         self._tried.update(dict.fromkeys(via))
         pages = [page for page in self._read(list(via)) if page.url not in seen]
         self._pages |= {page.url: page for page in pages}
-        finds = tuple(Find(page.url, name, via.get(page.url, "")) for page in pages)
-        self.finds += finds
-        self._via |= {one.url: one.via for one in finds}
-        if finds:
+        self.finds |= {page.url: via.get(page.url, "") for page in pages}
+        if pages:
             self._cooldowns.pop(name, None)
         returned = {page.url for page in pages}
         reward = page_reward(self.ranked(), returned, seen)
         # Candidates count, read or not; the paper counts pages returned (section 4.2).
         self.bandit = self.bandit.rewarded(name, reward=reward, pages=len(candidates))
         # New pages may give exhausted operators something to start from.
-        self._empty = {} if finds else self._empty
-        return Round(self.rounds, name, len(candidates), finds, reward)
+        self._empty = {} if pages else self._empty

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from incremental.base.clock import SystemClock
 from incremental.base.threads import pause
 from incremental.base.times import DAY
 from incremental.daemon.assembly import hub_scorer, make_embedder, make_fetcher, make_reader
-from incremental.features.discovery.search_provider import SearxngProvider
+from incremental.features.discovery.search_provider import searxng
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.settings import Settings
 from incremental.settings.storage import models_folder, only_one
@@ -44,18 +44,6 @@ def make_discoverer(
     clock = SystemClock()
     fetcher = make_fetcher(settings, clock)
     wanted = settings.of(DiscoverySettings)
-    provider = SearxngProvider(
-        fetcher.fetch,
-        wanted.url,
-        linkers_query=wanted.linkers_query,
-    )
-    dependencies = Dependencies(
-        fetch=fetcher.fetch,
-        scorer=hub_scorer(models_folder(settings, folder)),
-        provider=provider if wanted.url else None,
-        now=clock.now,
-        pause=pause,
-    )
     try:
         with (
             # Two runs would read the same pages.
@@ -64,8 +52,15 @@ def make_discoverer(
             make_embedder(settings, clock) as embedder,
         ):
             model_store = TopicModelStore(store, settings.topics.tree, embedder=embedder)
-            reading = replace(dependencies, read=embedder.reading(read) if embedder else read)
-            yield Discoverer(store, settings, topic, model_store, reading)
+            dependencies = Dependencies(
+                fetch=fetcher.fetch,
+                scorer=hub_scorer(models_folder(settings, folder)),
+                search=partial(searxng, fetcher.fetch, wanted.url) if wanted.url else None,
+                now=clock.now,
+                pause=pause,
+                read=embedder.reading(read) if embedder else read,
+            )
+            yield Discoverer(store, settings, topic, model_store, dependencies)
     finally:
         fetcher.close()
 

@@ -1,4 +1,4 @@
-"""Four ways to find pages from pages (paper 001, section 4.2), behind one protocol.
+"""Four ways to find pages from pages (paper 001, section 4.2), behind one base.
 
 ::
 
@@ -17,14 +17,9 @@ from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain, islice, repeat
-from typing import Protocol
 
-from incremental.features.discovery.search_provider import (
-    SearchAnswer,
-    SearchProvider,
-)
+from incremental.features.discovery.search_provider import Search
 from incremental.topics.wording import Wording
 
 # Links read per page.
@@ -45,8 +40,6 @@ MIN_HEAD = 20
 # Results of a query among the head from which on its next result page is worth a request.
 PAYING_RESULTS = 2
 MAX_RESULT_PAGES = 5
-# Queries remembered, so that none is repeated.
-MAX_ASKED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,6 @@ class Candidate:
     """A page to fetch, and its evidence."""
 
     url: str
-    operator: str
     via: str = ""
     """The page that links to it, or the query."""
     evidence: float = 0.0
@@ -98,7 +90,9 @@ class Sources:
     """Pages in our own link graph that link to a URL."""
     read: Callable[[Sequence[str]], Sequence[KnownPage]]
     """Fetches pages or takes them from the cache; unreadable ones are missing."""
-    provider: SearchProvider | None = None
+    search: Search | None = None
+    linkers_query: str = ""
+    """A query with ``{url}`` for pages that link there, as few providers have; empty = none."""
 
 
 @dataclass(slots=True)
@@ -116,8 +110,6 @@ class Asked:
         if self.knows(query, page):
             return False
         self.queries[_key(query, page)] = None
-        while len(self.queries) > MAX_ASKED:
-            del self.queries[next(iter(self.queries))]
         return True
 
     def take_back(self) -> None:
@@ -130,70 +122,66 @@ def _key(query: str, page: int) -> str:
     return key if page == 1 else f"{key}\t{page}"
 
 
-class Operator(Protocol):
+class Operator(ABC):
     """One way to find pages."""
 
-    name: str
-    costly: bool
+    name = ""
+    costly = True
     """Uses a provider: its candidates are read before it is called again."""
-    seeds: int
+    seeds = 10
     """Pages to start from in a round, each once."""
-    share: float
+    share = 0.0
     """If above 0, it remembers what it started from and each time gets this best share of all pages, at
     least *seeds*."""
 
     def pages(
         self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
     ) -> list[Candidate]:
-        """Return up to *count* new candidates, best first."""
-        ...
+        """Return the best *count* new URLs with evidence summed; ties go to the first found."""
+        known = {seed.url for seed in seeds}
+        evidence: defaultdict[str, float] = defaultdict(float)
+        first: dict[str, Candidate] = {}
+        for one in self._found(seeds):
+            if one.url not in known and one.url not in seen:
+                evidence[one.url] += one.evidence
+                first.setdefault(one.url, one)
+        best = sorted(evidence, key=lambda url: -evidence[url])[:count]
+        return [replace(first[url], evidence=evidence[url]) for url in best]
+
+    @abstractmethod
+    def _found(self, seeds: Sequence[KnownPage]) -> Iterable[Candidate]:
+        """Return candidates, known ones too."""
 
 
-class Forward:
+class Forward(Operator):
     """Follow the links of seeds, those with the topic's words first."""
 
     name = "forward"
     costly = False
-    seeds = 10
-    share = 0.0
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self._words = frozenset(word.lower() for word in words)
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
 
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
-        """Return links of *seeds*, by number of seeds that link there and matching words."""
-        words = self._words | {word.lower() for seed in seeds for word in seed.keywords[:10]}
-        return _best(_followed(seeds, words, self.name), seeds, count, seen)
+    def _found(self, seeds: Sequence[KnownPage]) -> Iterable[Candidate]:
+        return _followed(seeds, seeds, self._words)
 
 
-class Backward:
+class Backward(Operator):
     """Find pages that link to the seeds, possible hubs of the topic, and follow their links."""
 
     name = "backward"
-    costly = True
-    seeds = 10
-    share = 0.0
 
-    def __init__(self, sources: Sources, words: Iterable[str], asked: Asked) -> None:
+    def __init__(self, sources: Sources, words: Sequence[str], asked: Asked) -> None:
         self._sources = sources
-        self._words = frozenset(word.lower() for word in words)
+        self._words = words
         self._asked = asked
 
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
-        """Return the hubs that link to *seeds*, and their other links; each hub is used once."""
+    def _found(self, seeds: Sequence[KnownPage]) -> Iterable[Candidate]:
+        """Yield the hubs that link to *seeds*, and their other links; each hub is used once."""
         hubs = self._hubs(seeds)
-        read = self._sources.read(list(hubs))
-        words = self._words | {word.lower() for seed in seeds for word in seed.keywords[:10]}
-        found = list(_followed(read, words, self.name))
-        found += [
-            Candidate(url, self.name, via=seed, evidence=float(shown))
-            for url, (shown, seed) in hubs.items()
-        ]
-        return _best(found, seeds, count, seen)
+        yield from _followed(self._sources.read(list(hubs)), seeds, self._words)
+        for url, (shown, seed) in hubs.items():
+            yield Candidate(url, via=seed, evidence=float(shown))
 
     def _hubs(self, seeds: Sequence[KnownPage]) -> dict[str, tuple[int, str]]:
         """Return the pages that link to most *seeds*, with how many and the first."""
@@ -202,8 +190,9 @@ class Backward:
         for seed in (one for one in seeds if one.url):
             found = self._unused(self._sources.linkers(seed.url, MAX_LINKERS))
             # Without further linkers the search would be over once those in our own graph are used.
-            if len(found) < LINKERS_PER_SEED and self._sources.provider is not None:
-                answer = self._sources.provider.linkers(seed.url, RESULTS_PER_QUERY)
+            search, query = self._sources.search, self._sources.linkers_query
+            if len(found) < LINKERS_PER_SEED and search is not None and query:
+                answer = search(query.replace("{url}", seed.url), RESULTS_PER_QUERY, 1)
                 found += self._unused(answer.urls)
             for url in list(dict.fromkeys(found))[:LINKERS_PER_SEED]:
                 shown[url] += 1
@@ -217,13 +206,15 @@ class Backward:
         return [url for url in linkers if not self._asked.knows(f"hub:{url}")]
 
 
-class _Searching(ABC):
+# What led to it (a query, or the page it is about), the query, and which page of its results.
+_Question = tuple[str, str, int]
+
+
+class _Searching(Operator):
     """Sends a few queries per round to a search provider; failed ones may be repeated."""
 
-    name = ""
-
-    def __init__(self, provider: SearchProvider, asked: Asked, wording: Wording) -> None:
-        self._provider = provider
+    def __init__(self, search: Search, asked: Asked, wording: Wording) -> None:
+        self._search = search
         self._asked = asked
         self._wording = wording
 
@@ -231,37 +222,26 @@ class _Searching(ABC):
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
         """Yield new queries, most promising first."""
 
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
-        """Return the provider's results for up to five queries."""
-        found: list[Candidate] = []
-        for via, ask in islice(self._questions(seeds), QUERIES_PER_ROUND):
-            answer = ask()
+    def _found(self, seeds: Sequence[KnownPage]) -> Iterable[Candidate]:
+        """Yield the provider's results for up to five queries."""
+        for via, query, page in islice(self._questions(seeds), QUERIES_PER_ROUND):
+            answer = self._search(query, RESULTS_PER_QUERY, page)
             if answer.problem:
                 self._asked.take_back()
                 break
             for place, url in enumerate(answer.urls):
-                found.append(Candidate(url, self.name, via, 1.0 / (place + 1)))
-        return _best(found, seeds, count, seen)
-
-
-# What led to it (a query, or the page it is about), and the query.
-_Question = tuple[str, Callable[[], SearchAnswer]]
+                yield Candidate(url, via, 1.0 / (place + 1))
 
 
 class Keyword(_Searching):
     """Send short queries with different words, and further result pages of those that paid off."""
 
     name = "keyword"
-    costly = True
     seeds = MIN_HEAD
     share = 0.5
 
-    def __init__(
-        self, provider: SearchProvider, description: str, asked: Asked, wording: Wording
-    ) -> None:
-        super().__init__(provider, asked, wording)
+    def __init__(self, search: Search, description: str, asked: Asked, wording: Wording) -> None:
+        super().__init__(search, asked, wording)
         self._description = description
 
     def _questions(self, seeds: Sequence[KnownPage]) -> Iterator[_Question]:
@@ -274,7 +254,7 @@ class Keyword(_Searching):
         new = (query for query in self._queries(seeds, head) if query)
         for query, page in chain([(topic, 1)], self._deeper(head), zip(new, repeat(1))):
             if query and self._asked.first_time(query, page):
-                yield query, partial(self._provider.search, query, RESULTS_PER_QUERY, page)
+                yield query, query, page
 
     def _deeper(self, head: Sequence[KnownPage]) -> Iterator[tuple[str, int]]:
         """Yield the next result page of queries that found several good pages."""
@@ -299,7 +279,6 @@ class Related(_Searching):
     """Search for pages like the seeds, by a query of each one's top terms."""
 
     name = "related"
-    costly = True
     seeds = QUERIES_PER_ROUND
     share = 1.0
 
@@ -308,17 +287,16 @@ class Related(_Searching):
             terms = seed.terms[:QUERY_TERMS]
             if (terms or seed.title) and self._asked.first_time(f"related:{seed.url}"):
                 _learn(self._wording, [seed])
-                query = self._wording.question(terms) or seed.title
-                yield seed.url, partial(self._provider.search, query, RESULTS_PER_QUERY)
+                yield seed.url, self._wording.question(terms) or seed.title, 1
 
 
 def operators(sources: Sources, words: Sequence[str], description: str) -> dict[str, Operator]:
     """Return all operators by name; searching ones only with a provider."""
     asked = Asked()
     found: list[Operator] = [Forward(words), Backward(sources, words, asked)]
-    if (provider := sources.provider) is not None:
+    if (search := sources.search) is not None:
         wording = Wording()
-        found += [Keyword(provider, description, asked, wording), Related(provider, asked, wording)]
+        found += [Keyword(search, description, asked, wording), Related(search, asked, wording)]
     return {one.name: one for one in found}
 
 
@@ -337,30 +315,13 @@ def _learn(wording: Wording, pages: Iterable[KnownPage]) -> None:
 
 
 def _followed(
-    pages: Sequence[KnownPage], words: frozenset[str] | set[str], name: str
-) -> Iterable[Candidate]:
-    """Yield links, with a point each plus one per matching word, times their page's worth."""
+    pages: Sequence[KnownPage], seeds: Sequence[KnownPage], words: Sequence[str]
+) -> Iterator[Candidate]:
+    """Yield links: a point each, plus one per word of the topic or *seeds*, times the page's worth."""
+    wanted = {word.lower() for word in words}
+    wanted |= {word.lower() for seed in seeds for word in seed.keywords[:10]}
     for page in pages:
         for link in dict.fromkeys(page.links[:MAX_LINKS]):
             spoken = f"{link.anchor} {link.around}".lower()
-            agrees = sum(word in spoken for word in words)
-            evidence = (1.0 + agrees) * page.worth
-            yield Candidate(link.url, name, via=page.url, evidence=evidence)
-
-
-def _best(
-    found: Iterable[Candidate],
-    seeds: Sequence[KnownPage],
-    count: int,
-    seen: Collection[str],
-) -> list[Candidate]:
-    """Return the best *count* new URLs with evidence summed; ties go to the first found."""
-    known = {seed.url for seed in seeds}
-    evidence: defaultdict[str, float] = defaultdict(float)
-    first: dict[str, Candidate] = {}
-    for one in found:
-        if one.url not in known and one.url not in seen:
-            evidence[one.url] += one.evidence
-            first.setdefault(one.url, one)
-    best = sorted(evidence, key=lambda url: -evidence[url])[:count]
-    return [replace(first[url], evidence=evidence[url]) for url in best]
+            agrees = sum(word in spoken for word in wanted)
+            yield Candidate(link.url, via=page.url, evidence=(1.0 + agrees) * page.worth)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from incremental.base.lookup import topic_numbered
-from incremental.features.discovery.facts import Decision, decide, proposal_of, run_of
+from incremental.features.discovery.facts import Decision, decide
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.context import StoreRoute, Web
@@ -37,14 +37,13 @@ def discovery_page(
     state: Annotated[_State, Query()] = "proposed",
 ) -> Response:
     """Show the proposals in a state, and the last run."""
-    last = store.discovery.last_run(topic.id)
     rows = store.discovery.proposals(topic.id, state)
     values = {
-        "run": last and run_of(last),
+        "run": store.discovery.last_run(topic.id),
         "topic": topic,
         "state": state,
         "counts": store.discovery.proposal_counts().get(topic.id, {}),
-        "proposals": [proposal_of(row) for row in rows[:_SHOWN]],
+        "proposals": rows[:_SHOWN],
         "more": max(len(rows) - _SHOWN, 0),
         "command": f"hubwatch discover run --topic {shlex.quote(topic.name)}",
         "settings": web.settings.of(DiscoverySettings),

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from incremental.base.texts import Text
+from incremental.base.urls import host_of, registered_domain
 from incremental.features.discovery.operators import OutLink
-from store.discovery.values import NewProposal, ReadPage
+from store.discovery.values import NewProposal, ProposedHub, ProposedPage, ReadPage
 
 # Their scores are summed: one lucky page counts less than three good ones, and large sites have no
 # advantage.
@@ -15,12 +16,16 @@ MAX_LINKS = 200
 LIKELY = 0.5
 
 
+def site_of(url: str) -> str:
+    """Return the registered domain of a URL."""
+    return registered_domain(host_of(url))
+
+
 def propose(
     pages: Iterable[ReadPage],
     *,
     links: Callable[[str], Sequence[OutLink]],
     watched: Collection[str],
-    site_of: Callable[[str], str],
     hub_scores: Callable[[Mapping[str, str]], Mapping[str, float]],
 ) -> list[NewProposal]:
     """Return the sites of relevant pages that are not *watched*, best first.
@@ -34,7 +39,7 @@ def propose(
         if site and site not in watched:
             by_site.setdefault(site, []).append(page)
     found = [
-        _proposal(site, read, links, site_of, hub_scores)
+        _proposal(site, read, links, hub_scores)
         for site, read in by_site.items()
         if any(page.score >= LIKELY for page in read)
     ]
@@ -45,7 +50,6 @@ def _proposal(
     site: str,
     read: list[ReadPage],
     links: Callable[[str], Sequence[OutLink]],
-    site_of: Callable[[str], str],
     hub_scores: Callable[[Mapping[str, str]], Mapping[str, float]],
 ) -> NewProposal:
     best = sorted(read, key=lambda page: -page.score)[:BEST_PAGES]
@@ -61,8 +65,8 @@ def _proposal(
     return NewProposal(
         host=site,
         score=round(sum(page.score for page in best), 4),
-        pages=tuple((page.url, page.title, round(page.score, 4)) for page in best),
-        hubs=tuple((url, round(p, 4)) for url, p in hubs[:BEST_HUBS] if p >= MIN_HUB),
+        pages=tuple(ProposedPage(one.url, one.title, round(one.score, 4)) for one in best),
+        hubs=tuple(ProposedHub(url, round(p, 4)) for url, p in hubs[:BEST_HUBS] if p >= MIN_HUB),
         why=Text(
             "discovery.proposed_why", relevant=len(relevant), read=len(read), ways=named_ways
         ).stored(),

@@ -5,7 +5,6 @@ local instance must be in ``fetch.allowed_hosts``.
 """
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,6 @@ from incremental.base.texts import named
 from incremental.base.times import DAY
 from incremental.base.urls import normalize
 from incremental.fetch.status import FetchStatus, Request, Response
-
-Fetch = Callable[[Request], Response]
 
 MAX_QUERY_CHARS = 200
 FIRST_PAUSE_SECONDS = 60.0
@@ -32,70 +29,48 @@ class SearchAnswer:
     retry_after_seconds: float | None = None
 
 
-class SearchProvider(ABC):
-    """Finds pages by words. Each query costs one request.
+Search = Callable[[str, int, int], SearchAnswer]
+"""Returns up to so many pages for a query; page 2 are the next ones, and so on. Each costs one request."""
 
-    *linkers_query* is a query with ``{url}``, where its engines have such an operator (``link:{url}``);
-    empty = not offered, as by most.
+
+def searxng(
+    fetch: Callable[[Request], Response], base_url: str, query: str, count: int, page: int
+) -> SearchAnswer:
+    """Query the instance at *base_url* (``https://search.example.org``).
+
+    Returns at most *count* results of one page; how many that has is the instance's affair.
     """
-
-    def __init__(self, *, linkers_query: str = "") -> None:
-        self.linkers_query = linkers_query
-
-    @abstractmethod
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return up to *count* pages for *query*; *page* 2 are the next *count*, and so on."""
-
-    def linkers(self, url: str, count: int, /) -> SearchAnswer:
-        """Return pages that link to a URL; none without such an operator."""
-        if not self.linkers_query:
-            return SearchAnswer()
-        return self.search(self.linkers_query.replace("{url}", url), count)
+    asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}
+    address = f"{base_url.rstrip('/')}/search?{urlencode(asked)}"
+    return answer_of(fetch(Request(address, headers={"Accept": "application/json"})), count)
 
 
-class SearxngProvider(SearchProvider):
-    """Queries the instance at *base_url* (``https://search.example.org``); the rest as its base."""
-
-    def __init__(self, fetch: Fetch, base_url: str, *, linkers_query: str = "") -> None:
-        super().__init__(linkers_query=linkers_query)
-        self._fetch = fetch
-        self._address = base_url.rstrip("/") + "/search"
-
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
-        """Return at most *count* results of one page; how many that has is the instance's affair."""
-        asked = {"q": query[:MAX_QUERY_CHARS], "format": "json", "pageno": str(page)}
-        headers = {"Accept": "application/json"}
-        response = self._fetch(Request(f"{self._address}?{urlencode(asked)}", headers=headers))
-        return answer_of(response, count)
-
-
-class PatientProvider(SearchProvider):
-    """A provider asked at intervals; after a failure it is left alone, twice as long each time.
+class PatientSearch:
+    """A search that is asked at intervals; after a failure it is left alone, twice as long each time.
 
     *now* returns unix seconds; *pause* waits; *note* gets each failure.
     """
 
     def __init__(
         self,
-        provider: SearchProvider,
+        search: Search,
         now: Callable[[], float],
         pause: Callable[[float], None],
         note: Callable[[str], object],
         interval_seconds: float,
     ) -> None:
-        super().__init__(linkers_query=provider.linkers_query)
-        self._provider, self._now, self._pause, self._note = provider, now, pause, note
+        self._search, self._now, self._pause, self._note = search, now, pause, note
         self._interval = interval_seconds
         self._open_at, self._failures = 0.0, 0
 
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
+    def __call__(self, query: str, count: int, page: int, /) -> SearchAnswer:
         """Send the query, unless the provider is left alone after a failure."""
         wait = self._open_at - self._now()
         if wait > self._interval:
             return SearchAnswer(problem="left alone after a failure")
         if wait > 0:
             self._pause(wait)
-        answer = self._provider.search(query, count, page)
+        answer = self._search(query, count, page)
         rest = self._interval
         if not answer.problem:
             self._failures = 0

@@ -1,10 +1,10 @@
-"""Pages that a user watches for changes of their text: a URL, or a pattern of URLs on a watched site.
+"""Pages that a user watches for changes of their text: any URL.
 
 ::
 
-    watch (a URL or a pattern) -> its pages -> refreshed by its intervals (decide/refresh)
-                                                      -> change with its difference (store.watched_changes)
-                                                      -> page, command, API, feed; messages to its receivers
+    watch of a URL -> its page is refreshed by its intervals (decide/refresh)
+                   -> change with its difference (store.watched_changes)
+                   -> page, command, API, feed; messages to its receivers
 
 That a page is refreshed, and how its change is found and kept, is the core's.
 """
@@ -22,12 +22,12 @@ FEATURE = Feature(
         "Read": {"changes": f"{_DOES}:changes Show the changes of watched pages, newest first."},
         "Follow": {
             "watch-page": {
-                "": "Pages and patterns watched for changes of their text.",
-                "add": f"{_DOES}:add Watch a page, or the pages of a pattern, for changes.",
-                "list": f"{_DOES}:list_watches List what is watched: pages, last check, last change.",
-                "pause": f"{_DOES}:pause Stop checking the pages of a watch until it is resumed.",
-                "resume": f"{_DOES}:resume Check the pages of a paused watch again.",
-                "remove": f"{_DOES}:remove Stop watching a page or pattern; recorded changes stay.",
+                "": "Pages watched for changes of their text.",
+                "add": f"{_DOES}:add Watch a page for changes.",
+                "list": f"{_DOES}:list_watches List the watched pages: last check, last change.",
+                "pause": f"{_DOES}:pause Stop checking a page until it is resumed.",
+                "resume": f"{_DOES}:resume Check a paused page again.",
+                "remove": f"{_DOES}:remove Stop watching a page; recorded changes stay.",
             },
         },
     },
@@ -36,6 +36,5 @@ FEATURE = Feature(
     page_form="page_watches/form.html",
     feeds={"/feeds/changes": "feed"},
     templates=Path(__file__).with_name("templates"),
-    follows=f"{_ROOM}.watching:PatternWatches",
     senders=f"{_ROOM}.watching:senders",
 )

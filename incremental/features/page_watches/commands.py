@@ -7,15 +7,14 @@ import typer
 from incremental.base.lookup import find_sites
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
+from incremental.base.texts import named
 from incremental.base.times import moment
 from incremental.features.page_watches.watching import (
     named_watch,
     pause_watch,
     watch_page,
-    watch_result,
 )
 from incremental.interfaces.cli.common import (
-    counted,
     now,
     open_store,
     print_list,
@@ -24,22 +23,20 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import change_result, when
+from incremental.interfaces.results.schema import change_result, row_result, when
 from incremental.settings.storage import daemon_at_work
-from store.page_watches import WatchRow, WatchStanding
+from store.page_watches import WatchRow
 from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 Which = Annotated[
-    str, typer.Argument(metavar="URL|PATTERN|ID", help="As `hubwatch watch-page list` shows it.")
+    str, typer.Argument(metavar="URL|ID", help="As `hubwatch watch-page list` shows it.")
 ]
 _SPAN = "Such as 30m, 6h or 2d."
 
 
 def add(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
-    target: Annotated[
-        str, typer.Argument(metavar="URL|PATTERN", help="A page, or https://x.example/prices/*.")
-    ],
+    url: Annotated[str, typer.Argument(help="A page, of any site.")],
     *,
     every: Annotated[
         str,
@@ -58,7 +55,7 @@ def add(  # noqa: PLR0913 - each is an option of the command
         list[str] | None, typer.Option(metavar="WORD", help="No changes with any of these.")
     ] = None,
 ) -> None:
-    """Watch a page, or the pages of a pattern, for changes of their text.
+    """Watch a page for changes of its text.
 
     Dates, counters, adverts and other noise are left out. Adding it again replaces its options.
     """
@@ -66,42 +63,38 @@ def add(  # noqa: PLR0913 - each is an option of the command
     wish = {"channels": channel, "include": include, "exclude": exclude}
     given = {name: [one for one in words or () if one] for name, words in wish.items()}
     with open_store(context) as store:
-        watch, taken = watch_page(store, settings, target, now=now(), every=every, **given)
-        standing = store.page_watches.standings()[watch.id]
+        watch = watch_page(store, settings, url, now=now(), every=every, **given)
         running = daemon_at_work(store, settings, folder)
-    pages = counted(standing.pages, "page")
-    more = f" ({taken} new), and those found later" if watch.is_pattern else ""
     who = "" if running else "; start the daemon: hubwatch run"
-    report(context, watch_result(watch, standing), f"watching {pages}{more} for changes{who}")
+    report(context, row_result(watch), f"watching {readable(watch.url)} for changes{who}")
 
 
 def list_watches(context: typer.Context) -> None:
-    """List what is watched for changes: pages, last check, last change."""
+    """List the pages watched for changes: last check, last change."""
     with open_store(context) as store:
-        watches, standings = store.page_watches.watches(), store.page_watches.standings()
-    both = [(one, standings[one.id]) for one in watches]
-    result, rows = [watch_result(*one) for one in both], [_row(*one) for one in both]
-    columns = ["id", "page or pattern", "pages", "state", "checked", "changed", "to"]
+        watches = store.page_watches.watches()
+    result, rows = [row_result(one) for one in watches], [_row(one) for one in watches]
+    columns = ["id", "page", "state", "last visit", "checked", "changed", "to"]
     empty = "nothing is watched for changes yet; hubwatch watch-page add URL"
     print_list(context, result, "watched for changes", columns, rows, empty=empty)
 
 
-def _row(watch: WatchRow, standing: WatchStanding) -> list[Any]:
-    state = f"{watch.state}, {standing.gone} gone" if standing.gone else str(watch.state)
+def _row(watch: WatchRow) -> list[Any]:
     return [
-        *(watch.id, readable(watch.pattern), standing.pages, state),
-        *(when(standing.checked_at), when(standing.changed_at)),
+        *(watch.id, readable(watch.url), watch.state),
+        named("fetch", watch.status) if watch.status else "",
+        *(when(watch.checked_at), when(watch.changed_at)),
         ", ".join(watch.receivers) or "every channel",
     ]
 
 
 def pause(context: typer.Context, target: Which) -> None:
-    """Stop checking the pages of a watch until it is resumed."""
+    """Stop checking a page until it is resumed."""
     _set(context, target, paused=True)
 
 
 def resume(context: typer.Context, target: Which) -> None:
-    """Check the pages of a paused watch again."""
+    """Check a paused page again."""
     _set(context, target, paused=False)
 
 
@@ -111,24 +104,22 @@ def _set(context: typer.Context, target: str, *, paused: bool) -> None:
         pause_watch(store, watch, paused=paused, now=now())
     done = "paused" if paused else "resumed"
     state = {"id": watch.id, "state": "paused" if paused else "active"}
-    report(context, state, f"{done} {readable(watch.pattern)}")
+    report(context, state, f"{done} {readable(watch.url)}")
 
 
 def remove(context: typer.Context, target: Which) -> None:
-    """Stop watching a page or pattern for changes. What was recorded stays in `hubwatch changes`."""
+    """Stop watching a page for changes. What was recorded stays in `hubwatch changes`."""
     with open_store(context) as store:
         watch = named_watch(store, target)
         store.page_watches.remove(watch.id, now=now())
-    said = f"no longer watching {readable(watch.pattern)} for changes"
-    report(context, {"removed": watch.pattern}, said)
+    said = f"no longer watching {readable(watch.url)} for changes"
+    report(context, {"removed": watch.url}, said)
 
 
 def changes(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     *,
-    watch: Annotated[
-        str | None, typer.Option(metavar="URL|PATTERN|ID", help="Only of this watch.")
-    ] = None,
+    watch: Annotated[str | None, typer.Option(metavar="URL|ID", help="Only of this watch.")] = None,
     site: Annotated[str | None, typer.Option(help="Only of this site.")] = None,
     since: Annotated[
         str | None, typer.Option(help="From a span ago (3h, 1d) or a date on.")

@@ -32,7 +32,6 @@ from store.watched_changes import ChangeQuery
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _PER_PAGE = 30
 _ENTRIES = 100
-_MOST_PAGES = 200
 _EMPTY = {"url": "", "every": "", "include": "", "exclude": "", "channel": []}
 _Text = Annotated[str, Form(max_length=2_000)]
 _Many = Annotated[str, Form(max_length=5_000)]
@@ -45,7 +44,7 @@ def changes_page(
     request: Request,
     watch: RowId | None = None,
     before: Annotated[int | None, Query(ge=0, le=2**62)] = None,
-    asked: Annotated[int, Query(ge=0, le=10**6)] = 0,
+    asked: Annotated[bool, Query()] = False,
 ) -> Response:
     """Show the watches and the latest changes, of one watch if it is named."""
     return _changes(request, watch=watch, before=before, asked=asked)
@@ -56,7 +55,7 @@ def _changes(
     *,
     watch: int | None = None,
     before: int | None = None,
-    asked: int = 0,
+    asked: bool = False,
     problem: str = "",
     typed: Mapping[str, Any] | None = None,
 ) -> Response:
@@ -64,19 +63,16 @@ def _changes(
     with web.store() as store:
         if watch is not None:
             found_watch(store, watch)
-        standings = store.page_watches.standings()
-        watches = [(one, standings[one.id]) for one in store.page_watches.watches()]
+        watches = store.page_watches.watches()
         found = store.watched_changes.changes(
             ChangeQuery(before=before, watch_id=watch, limit=_PER_PAGE)
         )
-        pages = [] if watch is None else store.refreshes.of_watch(watch, limit=_MOST_PAGES)
         channels = receivers(store, web.settings)
     more = query("/changes", watch=watch, before=found[-1].id) if len(found) == _PER_PAGE else ""
     values = {
         "watches": watches,
         "chosen": watch,
         "changes": found,
-        "pages": pages,
         "tone": tone,
         "channels": channels,
         "more_url": more,
@@ -98,7 +94,7 @@ def add_form(
     exclude: _Many = "",
     channel: _Names = [],  # noqa: B006 - read only; FastAPI copies it
 ) -> Response:
-    """Watch a page or a pattern, or replace the options of its watch."""
+    """Watch a page, or replace the options of its watch."""
     try:
         wish = {"channels": channel, "include": parted(include), "exclude": parted(exclude)}
         watch_page(store, web.settings, url, now=web.now(), every=every, **wish)
@@ -118,7 +114,7 @@ def act(
     watch_id: RowId,
     action: Literal["pause", "resume", "remove"],
 ) -> Response:
-    """Pause, resume or remove a watch; to resume an active one checks its pages now."""
+    """Pause, resume or remove a watch; to resume an active one checks its page now."""
     watch = found_watch(store, watch_id)
     if action == "remove":
         store.page_watches.remove(watch_id, now=web.now())
@@ -126,8 +122,8 @@ def act(
     paused = action == "pause"
     pause_watch(store, watch, paused=paused, now=web.now())
     if paused == (watch.state is WatchState.PAUSED):
-        # Its pages are due at once.
-        return see(query("/changes", asked=store.page_watches.standings()[watch_id].pages))
+        # Its page is due at once.
+        return see(query("/changes", asked=1))
     undoable(
         request,
         f"watch_{action}d",

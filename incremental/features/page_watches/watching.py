@@ -1,47 +1,31 @@
 """Watching pages for changes of their text: adding, changing, pausing, removing.
 
-::
-
-    a URL                the page itself, of a watched site or of one that is known for it alone
-    a URL with ``*``     what is known of a watched site now, and what is found later
-
-A watch belongs to the first site whose scope contains it.
-
-Each pattern remembers in the store up to which page id it was compared, so that none is missed if the
-process dies, and no page is compared twice.
+A watch belongs to the first site whose scope contains its page; a page of none gets a site of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.readable_urls import site_name
-from incremental.base.scope import compile_pattern, read_scope, trap
+from incremental.base.scope import read_scope, trap
 from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE, span_seconds
 from incremental.base.urls import canonical_key
-from incremental.crawl.part import Part
-from incremental.interfaces.results.schema import by_name, dated
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
-from store.page_watches import WatchRow, WatchStanding
-from store.values import SeenLink, VisitRecord
+from store.page_watches import WatchRow
+from store.values import SeenLink
 
 if TYPE_CHECKING:
     from incremental.settings import Settings
 
 MAX_WATCHES = 1_000
-MAX_RECEIVERS = 50
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0
-_BATCH = 2_000
-_SHOWN = (
-    *("id", "pattern", "site_id", "state", "every_minutes", "channels", "include", "exclude"),
-    *("added_at", "pages", "gone", "checked_at", "changed_at", "next_at"),
-)
 
 
 def watch_page(  # noqa: PLR0913 - what a user wants of a watch
@@ -54,8 +38,8 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
     channels: Sequence[str] = (),
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
-) -> tuple[WatchRow, int]:
-    """Watch a page or a pattern, or change its watch; return it with the number of pages it took in.
+) -> WatchRow:
+    """Watch a page, or change its watch; return it.
 
     *every* is a span such as ``6h``; empty = as often as the page's changes make worthwhile. No *channels* =
     every one that is not narrowed to a topic or a search.
@@ -71,24 +55,21 @@ def watch_page(  # noqa: PLR0913 - what a user wants of a watch
     _check_receivers(store, settings, channels)
     include, exclude = checked_words(include, "include"), checked_words(exclude, "exclude")
     check_address(url, settings.fetch)
-    if (why := trap(url)) is not None and "*" not in url:
+    if (why := trap(url)) is not None:
         raise InputError("url", url, Text("input.trap", why=why))
     with store.write.together():
         site_id = _site_of(store, url, now=now) if known is None else known.site_id
+        link = SeenLink(canonical_key=canonical_key(url), url=url)
+        page_id = store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
         watch_id = store.page_watches.put(
-            *(site_id, url),
+            *(site_id, page_id, url),
             now=now,
             every_seconds=seconds,
-            receivers=tuple(channels),
+            receivers=[*dict.fromkeys(channels)],
             include=include,
             exclude=exclude,
         )
-        watch = found_watch(store, watch_id)
-        if watch.is_pattern:
-            return watch, take_in(store, watch, now=now)
-        link = SeenLink(canonical_key=canonical_key(url), url=url)
-        page_id = store.write.add_pages(site_id, [link], now=now)[link.canonical_key]
-        return watch, store.page_watches.take_in(watch, [page_id], 0, now=now)
+        return found_watch(store, watch_id)
 
 
 def span(text: str) -> float | None:
@@ -109,8 +90,6 @@ def span(text: str) -> float | None:
 
 
 def _check_receivers(store: Store, settings: Settings, names: Sequence[str]) -> None:
-    if len(names) > MAX_RECEIVERS:
-        raise InputError("channel", len(names), Text("input.at_most", n=MAX_RECEIVERS))
     known = receivers(store, settings)
     for name in names:
         if name not in known:
@@ -129,8 +108,6 @@ def _site_of(store: Store, url: str, *, now: float) -> int:
     for row in store.read.sites():
         if read_scope(row).verdict(url).inside:
             return row.id
-    if "*" in url:
-        raise InputError("pattern", url, Text("page_watches.pattern_outside"))
     # It is known for the watched page alone: without a hub nothing else of it is visited.
     return store.write.add_site(url, site_name(url), now=now)
 
@@ -144,7 +121,7 @@ def found_watch(store: Store, watch_id: int) -> WatchRow:
 
 
 def named_watch(store: Store, text: str) -> WatchRow:
-    """Return a watch by its URL, pattern or id, or raise :class:`NotFoundError`."""
+    """Return a watch by its URL or id, or raise :class:`NotFoundError`."""
     if text.isascii() and text.isdecimal():
         return found_watch(store, int(text[:18]))
     watch = store.page_watches.watch_of(usable_seed(text))
@@ -162,51 +139,3 @@ def pause_watch(store: Store, watch: WatchRow, *, paused: bool, now: float) -> N
 def senders(store: Store) -> dict[int, WatchRow]:
     """Return the watches by id, for those who send their changes."""
     return {one.id: one for one in store.page_watches.watches()}
-
-
-def watch_result(watch: WatchRow, standing: WatchStanding) -> dict[str, Any]:
-    """Return a watch with what became of it, for JSON; no interval = as often as worthwhile."""
-    facts = by_name(watch) | by_name(standing)
-    every = watch.every_seconds
-    facts |= {
-        "every_minutes": None if every is None else every / MINUTE,
-        "channels": watch.receivers,
-        "next_at": standing.next_at or None,
-    }
-    return dated({name: facts[name] for name in _SHOWN})
-
-
-def take_in(store: Store, watch: WatchRow, *, now: float) -> int:
-    """Let a pattern take in what it was not compared with yet; return how many pages are new to it."""
-    pattern, taken, after = compile_pattern(watch.pattern), 0, watch.taken_to
-    while pages := store.page_watches.pages_after(watch.site_id, after, limit=_BATCH):
-        after = pages[-1][0]
-        matching = [page for page, url in pages if pattern.search(url)]
-        taken += store.page_watches.take_in(watch, matching, after, now=now)
-    return taken
-
-
-class PatternWatches:
-    """The patterns of all sites. Used by the crawler's thread only."""
-
-    def __init__(self, store: Store, part: Part) -> None:
-        self._store = store
-        self._part = part
-        self._by_site: dict[int, list[int]] = {}
-
-    def load(self, now: float) -> None:
-        """Read the patterns: at start, and after another process changed them."""
-        self._by_site = {}
-        for watch in self._store.page_watches.watches():
-            if watch.is_pattern and self._part.has(watch.site_id):
-                self._by_site.setdefault(watch.site_id, []).append(watch.id)
-                take_in(self._store, watch, now=now)
-
-    def after(self, record: VisitRecord, now: float) -> None:
-        """Let the patterns of a site take in what its visit found."""
-        if not (record.links or record.more_pages or record.moved_to):
-            return
-        for watch_id in self._by_site.get(record.site_id, ()):
-            watch = self._store.page_watches.watch(watch_id)
-            if watch is not None:
-                take_in(self._store, watch, now=now)

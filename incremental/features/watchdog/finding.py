@@ -79,10 +79,9 @@ class SiteFacts:
     pages: Sequence[FoundPage]
     """Its latest new pages, oldest first."""
     hubs: Sequence[WatchedHub]
-    statuses: Mapping[str, int]
-    """Visits of hubs since :func:`last_read`, by status; asked only after :data:`UNREAD_SECONDS`."""
-    moved_to: str
-    """Where the latest of these was redirected, to another host; empty = nowhere."""
+    visits: Sequence[tuple[int, str, str]]
+    """Of hubs since :func:`last_read`, latest first: page id, status and detail; asked only after
+    :data:`UNREAD_SECONDS`."""
     today: int
     """New pages of the last day."""
     before: int
@@ -130,14 +129,16 @@ def _unread(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence
     if not facts.hubs or now - last_read(facts.hubs) < UNREAD_SECONDS:
         return
     # Pages that end or move are no fault of the site, nor are sections closed to robots.
-    failed = Counter({name: n for name, n in facts.statuses.items() if name not in HARMLESS})
+    failed = Counter(how for _, how, _ in facts.visits if how not in HARMLESS)
     status = next((name for name, _ in failed.most_common(1)), "")
-    if any(hub.is_seed and hub.last_status == FetchStatus.ROBOTS_DENIED for hub in facts.hubs):
+    seeds = {hub.id: hub.last_status for hub in facts.hubs if hub.is_seed}
+    led = [(hub, to) for hub, how, to in facts.visits if how == FetchStatus.REDIRECTED and to]
+    # Where the seed leads is the new address, if anything is.
+    led.sort(key=lambda one: one[0] not in seeds)
+    if FetchStatus.ROBOTS_DENIED in seeds.values():
         yield ProblemKey(Fault.UNREACHABLE), {"status": FetchStatus.ROBOTS_DENIED}
-    elif facts.moved_to and facts.statuses[FetchStatus.REDIRECTED] >= max(
-        _FAILURES, failed[status]
-    ):
-        yield ProblemKey(Fault.MOVED), {"to": facts.moved_to}
+    elif len(led) >= max(_FAILURES, failed[status]):
+        yield ProblemKey(Fault.MOVED), {"to": led[0][1]}
     elif failed.total() >= _FAILURES:
         yield ProblemKey(Fault.UNREACHABLE), {"status": status}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from math import ceil
 
 from incremental.base.times import DAY, HOUR
@@ -19,10 +19,8 @@ from incremental.features.watchdog.finding import (
 )
 from incremental.features.watchdog.showing import sentence
 from incremental.fetch.politeness import host_key
-from incremental.fetch.status import FetchStatus
 from incremental.settings import Settings
 from store import Store
-from store.problems import WatchedHub
 
 logger = logging.getLogger("hubwatch.watchdog")
 
@@ -90,21 +88,8 @@ class Watchdog:
         since = now - _LOST_DAYS * DAY
         hubs = problems.hubs(site, [page.id for page in pages], FEW_LINKS, since=since)
         read_at = last_read(hubs)
-        unread = now - read_at >= UNREAD_SECONDS
-        ids = [hub.id for hub in hubs]
-        statuses = problems.statuses(ids, read_at) if unread else {}
-        moved_to = self._moved_to(hubs, read_at) if unread else ""
+        unread = [hub.id for hub in hubs] if now - read_at >= UNREAD_SECONDS else []
+        visits = problems.visits(unread, read_at) if unread else []
         counts = problems.counts(site, now, BURST_DAYS)
         host = host_key(next((hub.url for hub in hubs if hub.is_seed), ""))
-        until = problems.certificate_until(host)
-        return SiteFacts(pages, hubs, statuses, moved_to, *counts, host, until)
-
-    def _moved_to(self, hubs: Sequence[WatchedHub], since: float) -> str:
-        """Return where hubs were redirected since then, to another host; empty = nowhere."""
-
-        def led_to(some: Iterable[WatchedHub]) -> str:
-            ids = [hub.id for hub in some]
-            return self._store.problems.detail(ids, FetchStatus.REDIRECTED, since)
-
-        # Where the seed leads is the new address, if anything is.
-        return led_to(hub for hub in hubs if hub.is_seed) or led_to(hubs)
+        return SiteFacts(pages, hubs, visits, *counts, host, problems.certificate_until(host))

@@ -141,12 +141,6 @@ def test_an_error_reaches_the_assistant_with_the_way_out(folder: Path) -> None:
     with_assistant(folder, talk)
 
 
-def test_the_tools_are_listed_without_serving(hubwatch: Run) -> None:
-    listed = hubwatch("mcp", "--json").json
-    assert [one["tool"] for one in listed] == READ
-    assert all(one["says"].endswith(".") for one in listed)
-
-
 def test_without_the_extra_the_way_out_is_named(
     hubwatch: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from stories import START
 
 from incremental.settings import Settings
 from incremental.settings.storage import open_configured_store
-from store.discovery.values import NewProposal
+from store.discovery.values import NewProposal, ProposedHub, ProposedPage
 
 OF = ("--topic", "bridges")
 
@@ -20,15 +20,18 @@ def searched(hubwatch: Run, tmp_path: Path) -> Run:
         topic = store.topics.add("bridges", ["bridge"], "fused", now=START)
         store.discovery.begin(topic, now=START)
         store.discovery.end(topic, "all rounds done", "", now=START)
-        best = [("https://spans.example/best", "The best", 0.8)]
-        hubs = [("https://spans.example/list", 0.9)]
-        proposals = [NewProposal("spans.example", 0.9, best, hubs), NewProposal("b.example", 0.4)]
+        best = (ProposedPage("https://spans.example/best", "The best", 0.8),)
+        hubs = (ProposedHub("https://spans.example/list", 0.9),)
+        proposals = [
+            NewProposal("spans.example", 0.9, "", best, hubs),
+            NewProposal("b.example", 0.4, "", (), ()),
+        ]
         store.discovery.propose(topic, proposals, now=START)
     return hubwatch
 
 
 def sites(hubwatch: Run, *options: str) -> list[str]:
-    return [one["site"] for one in hubwatch("discover", "proposals", *OF, *options, "--json").json]
+    return [one["host"] for one in hubwatch("discover", "proposals", *OF, *options, "--json").json]
 
 
 def test_one_site_is_no_sites(searched: Run) -> None:

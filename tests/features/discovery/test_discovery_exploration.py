@@ -1,6 +1,6 @@
 """A run finds what its operators can find, once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,6 +12,7 @@ from incremental.features.discovery.operators import (
     Candidate,
     Forward,
     KnownPage,
+    Operator,
     OutLink,
     Sources,
     operators,
@@ -60,11 +61,10 @@ def test_everything_that_can_be_reached_is_read_once() -> None:
 
 def test_a_round_tells_what_it_did() -> None:
     run = World().run()
-    first = run.step(2)
-    assert first is not None
-    assert (first.number, first.operator, first.asked) == (1, "forward", 2)
-    assert [one.via for one in first.found] == ["http://a/1", "http://a/1"]
-    assert 0.0 < first.reward <= 1.0
+    assert run.step(2) == "forward"
+    assert run.rounds == 1
+    assert [*run.finds.values()] == ["http://a/1", "http://a/1"]
+    assert 0.0 < run.bandit.arms["forward"].mean_reward <= 1.0
 
 
 def test_a_page_that_links_nowhere_ends_the_run() -> None:
@@ -77,10 +77,9 @@ def test_a_page_that_links_nowhere_ends_the_run() -> None:
     assert run.ranked() == ["http://only/"]
 
 
-class Scripted:
+class Scripted(Operator):
     """Returns the candidates that the test says, call by call; keeps the seeds it was given."""
 
-    costly = True
     seeds = 3
     share = 0.5
 
@@ -89,13 +88,11 @@ class Scripted:
         self.given: list[Sequence[KnownPage]] = []
         self._answers = list(answers)
 
-    def pages(
-        self, seeds: Sequence[KnownPage], count: int, seen: Collection[str] = ()
-    ) -> list[Candidate]:
+    def _found(self, seeds: Sequence[KnownPage]) -> list[Candidate]:
         self.given.append(seeds)
         number = self._answers.pop(0) if self._answers else 0
         urls = [f"http://{self.name}/{len(self.given)}/{place}" for place in range(number)]
-        return [Candidate(url, self.name, via="why") for url in urls if url not in seen][:count]
+        return [Candidate(url, via="why") for url in urls]
 
 
 def scripted(*operators: Scripted) -> Exploration:
@@ -120,18 +117,15 @@ def test_all_that_rest_are_tried_before_a_run_is_over() -> None:
     """The second finds something only when it is asked again, and wakes the first by that."""
     first, second = Scripted("first"), Scripted("second", *[0] * CALLS_PER_ROUND, 5)
     run = scripted(first, second)
-    done = run.step(20)
-    assert done is not None
-    assert (done.operator, len(done.found)) == ("second", 5)
+    assert (run.step(20), len(run.finds)) == ("second", 5)
     assert run.step(20) is None
 
 
 def test_a_round_is_filled_by_further_calls() -> None:
     """Rounds of two pages would be chosen for their bonus, and their rewards tell little."""
     operator = Scripted("few", 2, 3, 4, 20)
-    done = scripted(operator).step(20)
-    assert done is not None
-    assert len(done.found) == 9
+    run = scripted(operator)
+    assert (run.step(20), len(run.finds)) == ("few", 9)
 
 
 def test_seeds_tell_what_led_to_them_and_how_far_up_they_stand() -> None:

@@ -13,40 +13,23 @@ from incremental.features.discovery.operators import (
     Sources,
     operators,
 )
-from incremental.features.discovery.search_provider import (
-    SearchAnswer,
-    SearchProvider,
-)
+from incremental.features.discovery.search_provider import SearchAnswer
 from incremental.topics.wording import Wording
 
 
-class Provider(SearchProvider):
-    """Knows pages by word; has no operators of its own."""
+class Provider:
+    """Knows pages by word, and who links to a page as ``link:URL``."""
 
     def __init__(self, pages: Mapping[str, Sequence[str]]) -> None:
-        super().__init__()
         self.asked: list[str] = []
         self.problem = ""
         self._pages = pages
 
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:
+    def __call__(self, query: str, count: int, page: int, /) -> SearchAnswer:
         self.asked.append(query if page == 1 else f"{query} #{page}")
         found = [url for word in query.split() for url in self._pages.get(word, ())]
-        return self._answer(found[count * (page - 1) :], count)
-
-    def _answer(self, urls: Sequence[str], count: int) -> SearchAnswer:
-        return SearchAnswer(() if self.problem else tuple(urls[:count]), self.problem)
-
-
-class Linking(Provider):
-    """Knows who links to any page."""
-
-    def __init__(self, pages: Mapping[str, Sequence[str]], linkers: Sequence[str]) -> None:
-        super().__init__(pages)
-        self._linkers = linkers
-
-    def linkers(self, url: str, count: int, /) -> SearchAnswer:  # noqa: ARG002 - the base's
-        return self._answer(self._linkers, count)
+        results = found[count * (page - 1) : count * page]
+        return SearchAnswer(() if self.problem else tuple(results), self.problem)
 
 
 def page(
@@ -65,7 +48,8 @@ def sources(
     return Sources(
         linkers=lambda url, count: list((linkers or {}).get(url, ()))[:count],
         read=lambda urls: [there[url] for url in urls if url in there],
-        provider=provider,
+        search=provider,
+        linkers_query="link:{url}",
     )
 
 
@@ -87,13 +71,12 @@ def test_backward_finds_the_hub_and_what_else_it_links_to() -> None:
         [page("a"), page("b")], 10
     )
     assert {one.url for one in found} == {"hub", "new"}
-    assert all(one.operator == "backward" for one in found)
 
 
 def test_backward_follows_each_hub_once_and_then_asks_for_others() -> None:
     """Its own graph knows five linkers that it followed: without others the search would be over."""
     own, far = [f"hub/{number}" for number in range(5)], page("far", "b", "new")
-    provider = Linking({}, ["far"])
+    provider = Provider({"link:b": ["far"]})
     backward = Backward(
         sources(provider, linkers={"a": own, "b": own}, pages=[page(url) for url in own] + [far]),
         [],
@@ -191,12 +174,9 @@ def test_without_a_provider_only_crawling_is_left() -> None:
     }
 
 
-def test_queries_remembered_are_bounded_and_know_no_order_of_words() -> None:
+def test_queries_remembered_know_no_order_of_words() -> None:
     asked = Asked()
     assert asked.first_time("land auction")
     assert not asked.first_time("Auction land")
     assert asked.first_time("land auction", 2)
     assert asked.knows("auction land", 2)
-    for number in range(6_000):
-        asked.first_time(f"q{number}")
-    assert len(asked.queries) == 5_000

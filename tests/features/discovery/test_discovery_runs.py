@@ -1,6 +1,5 @@
 """A run from a topic's pages proposes the right other sites, goes on after a kill, and stays polite."""
 
-import json
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +14,7 @@ from incremental.base.texts import read_text
 from incremental.base.urls import canonical_key
 from incremental.features.discovery.discoverer import Dependencies, Discoverer
 from incremental.features.discovery.facts import accept_sites
-from incremental.features.discovery.search_provider import (
-    SearchAnswer,
-    SearchProvider,
-)
+from incremental.features.discovery.search_provider import Search, SearchAnswer
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
 from incremental.topics.editing import begin
@@ -91,15 +87,14 @@ class Lists:
         raise NotImplementedError
 
 
-class Words(SearchProvider):
+class Words:
     """A search provider that knows one page, and fails when told."""
 
-    def __init__(self, problem: str = "", **operators: str) -> None:
-        super().__init__(**operators)
+    def __init__(self, problem: str = "") -> None:
         self.problem = problem
         self.queries: list[str] = []
 
-    def search(self, query: str, _count: int, _page: int = 1, /) -> SearchAnswer:
+    def __call__(self, query: str, _count: int, _page: int, /) -> SearchAnswer:
         self.queries.append(query)
         found = ("http://found.example/bridge", "http://10.0.0.1/")
         return SearchAnswer(() if self.problem else found, self.problem)
@@ -124,7 +119,7 @@ def bridges(sqlite_store: Store) -> Store:
 def discoverer(
     store: Store,
     world: World,
-    provider: SearchProvider | None,
+    search: Search | None,
     settings: Settings | None = None,
 ) -> Discoverer:
     topic = store.topics.topic("bridges")
@@ -132,7 +127,7 @@ def discoverer(
     dependencies = Dependencies(
         fetch=world.fetch,
         scorer=Lists(),  # type: ignore[arg-type] # scores lists
-        provider=provider,
+        search=search,
         now=lambda: world.time,
         pause=world.pause,
     )
@@ -266,9 +261,10 @@ def described(sqlite_store: Store) -> Store:
 
 
 def test_a_sentence_is_enough_to_search_with_its_words(described: Store) -> None:
-    words = Words(linkers_query="link:{url}")
+    words = Words()
     world = World()
-    run = discoverer(described, world, words).run(rounds=20, pages=50)
+    settings = build_settings({"discovery": {"linkers_query": "link:{url}"}})
+    run = discoverer(described, world, words, settings).run(rounds=20, pages=50)
     assert run.ended_at is not None
     assert proposed(described) == ["found.example"]
     assert words.queries[0] == "steel bridges rivers cables"
@@ -305,4 +301,4 @@ def test_rejected_sites_are_not_proposed_again(bridges: Store) -> None:
     bridges.discovery.decide([first.id], ProposalState.REJECTED, now=START)
     discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     assert first.host not in proposed(bridges)
-    assert json.loads(first.pages)
+    assert first.pages

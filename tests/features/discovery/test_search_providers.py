@@ -5,12 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from incremental.features.discovery.search_provider import (
-    PatientProvider,
-    SearchAnswer,
-    SearchProvider,
-    SearxngProvider,
-)
+from incremental.features.discovery.search_provider import PatientSearch, SearchAnswer, searxng
 from incremental.fetch.status import FetchStatus, Request, Response
 
 
@@ -43,26 +38,16 @@ def _searxng(*urls: str) -> bytes:
 
 def test_searxng_gives_pages() -> None:
     web = Web(_searxng("https://a.org/1", "https://b.org/"), _searxng())
-    answer = SearxngProvider(web.fetch, "https://search.example/").search("land tender", 10)
+    answer = searxng(web.fetch, "https://search.example/", "land tender", 10, 1)
     assert [*answer.urls] == ["https://a.org/1", "https://b.org/"]
     assert web.requests[0].url.startswith("https://search.example/search?")
     assert (web.asked()["q"], web.asked()["format"]) == (["land tender"], ["json"])
 
 
-def test_an_operator_that_is_not_set_up_is_off() -> None:
-    web = Web(_searxng("https://a.org/"), _searxng())
-    plain = SearxngProvider(web.fetch, "https://search.example")
-    assert plain.linkers("https://x.org/", 5) == SearchAnswer()
-    assert not web.requests
-    with_links = SearxngProvider(web.fetch, "https://s.example", linkers_query="link:{url}")
-    assert with_links.linkers("https://x.org/", 5).urls
-    assert web.asked()["q"] == ["link:https://x.org/"]
-
-
 def test_what_is_no_address_and_doubles_are_left_out() -> None:
     urls = ("javascript:alert(1)", "https://a.org/#x", "https://a.org/#y", "ftp://b.org/", "")
     web = Web(_searxng(*urls), _searxng())
-    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 10)
+    answer = searxng(web.fetch, "https://search.example", "x", 10, 1)
     assert [*answer.urls] == ["https://a.org/"]
 
 
@@ -71,7 +56,7 @@ def test_what_is_no_address_and_doubles_are_left_out() -> None:
     [b"<html>blocked</html>", b"", b"[1]", b'{"results": {"a": 1}}', b"[" * 100_000, b"\xff\xfe"],
 )
 def test_what_is_not_the_interface_is_not_understood(body: bytes) -> None:
-    answer = SearxngProvider(Web(body).fetch, "https://search.example").search("x", 5)
+    answer = searxng(Web(body).fetch, "https://search.example", "x", 5, 1)
     assert "JSON" in answer.problem or "API" in answer.problem
 
 
@@ -86,22 +71,22 @@ def test_what_is_not_the_interface_is_not_understood(body: bytes) -> None:
 )
 def test_a_provider_in_trouble_says_why(status: FetchStatus, code: int, said: str) -> None:
     web = Web(status=status, code=code)
-    answer = SearxngProvider(web.fetch, "https://search.example").search("x", 5)
+    answer = searxng(web.fetch, "https://search.example", "x", 5, 1)
     assert (answer.urls, said in answer.problem) == ((), True), answer.problem
     assert answer.retry_after_seconds == (30.0 if code == 429 else None)
 
 
 def test_further_results_are_asked_for_by_the_provider_s_own_count() -> None:
     web = Web(_searxng("https://a.org/"))
-    SearxngProvider(web.fetch, "https://search.example").search("x", 10, 3)
+    searxng(web.fetch, "https://search.example", "x", 10, 3)
     assert web.asked()["pageno"] == ["3"]
 
 
 def test_no_page_of_results_is_asked_for_twice() -> None:
     """An instance that gives three a page: the second ten begin on its second page all the same."""
     web = Web(_searxng("https://a.org/"), _searxng("https://b.org/"))
-    provider = SearxngProvider(web.fetch, "https://search.example")
-    found = [provider.search("x", 10, page).urls[0] for page in (1, 2)]
+    there = "https://search.example"
+    found = [searxng(web.fetch, there, "x", 10, page).urls[0] for page in (1, 2)]
     assert found == ["https://a.org/", "https://b.org/"]
     assert [web.asked(number)["pageno"] for number in range(2)] == [["1"], ["2"]]
     assert len(web.requests) == 2
@@ -117,21 +102,20 @@ class Time:
         self.now += seconds
 
 
-class Fake(SearchProvider):
+class Fake:
     """Answers as it is told; keeps when it was asked."""
 
     def __init__(self, time: Time, *answers: SearchAnswer) -> None:
-        super().__init__()
         self.asked_at: list[float] = []
         self._time, self._answers = time, list(answers)
 
-    def search(self, query: str, count: int, page: int = 1, /) -> SearchAnswer:  # noqa: ARG002 - the base's
+    def __call__(self, *_: object) -> SearchAnswer:
         self.asked_at.append(self._time.now)
         return self._answers.pop(0) if self._answers else SearchAnswer()
 
 
-def patient(fake: Fake, time: Time, notes: list[str]) -> PatientProvider:
-    return PatientProvider(fake, lambda: time.now, time.pause, notes.append, 2.0)
+def patient(fake: Fake, time: Time, notes: list[str]) -> PatientSearch:
+    return PatientSearch(fake, lambda: time.now, time.pause, notes.append, 2.0)
 
 
 def test_queries_keep_their_distance() -> None:
@@ -139,7 +123,7 @@ def test_queries_keep_their_distance() -> None:
     fake = Fake(time)
     asking = patient(fake, time, [])
     for _ in range(3):
-        assert asking.search("x", 1) == SearchAnswer()
+        assert asking("x", 1, 1) == SearchAnswer()
     assert fake.asked_at == [0.0, 2.0, 4.0]
 
 
@@ -151,7 +135,7 @@ def test_a_provider_that_failed_is_left_alone_and_longer_each_time() -> None:
     asking = patient(fake, time, notes)
     for second in range(2_000):
         time.now = float(second)
-        asking.search("x", 1)
+        asking("x", 1, 1)
         if len(fake.asked_at) > 3:
             break
     assert [at // 10 for at in fake.asked_at] == [0, 6, 18, 78]

@@ -1,12 +1,13 @@
 """SearXNG's format over a real socket: the provider finds what the local server indexed."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from lab.discovery_world import Document, SearchIndex, SearchServer
 
 from incremental.base.clock import SystemClock
-from incremental.features.discovery.search_provider import SearxngProvider
+from incremental.features.discovery.search_provider import Search, searxng
 from incremental.fetch.options import FetchSettings
 from incremental.fetch.session import Fetcher
 from incremental.fetch.status import Request
@@ -31,35 +32,33 @@ def server() -> Iterator[SearchServer]:
 
 
 @pytest.fixture
-def provider(server: SearchServer) -> SearxngProvider:
+def search(server: SearchServer) -> Search:
     local = FetchSettings(allowed_networks=("127.0.0.0/8",))
-    return SearxngProvider(Fetcher(local, clock=SystemClock()).fetch, server.url)
+    return partial(searxng, Fetcher(local, clock=SystemClock()).fetch, server.url)
 
 
-def test_the_page_with_more_of_the_words_comes_first(provider: SearxngProvider) -> None:
-    answer = provider.search("land auction", 10)
+def test_the_page_with_more_of_the_words_comes_first(search: Search) -> None:
+    answer = search("land auction", 10, 1)
     assert [url[-1] for url in answer.urls] == ["1", "2"]
 
 
-def test_chinese_words_are_found(provider: SearxngProvider) -> None:
-    assert provider.search("土地拍卖", 5).urls[0] == "http://b.example/1"
+def test_chinese_words_are_found(search: Search) -> None:
+    assert search("土地拍卖", 5, 1).urls[0] == "http://b.example/1"
 
 
-def test_who_links_there_is_found_by_an_operator(server: SearchServer) -> None:
-    local = Fetcher(FetchSettings(allowed_networks=("127.0.0.0/8",)), clock=SystemClock())
-    asking = SearxngProvider(local.fetch, server.url, linkers_query="link:{url}")
-    answer = asking.linkers("http://a.example/2", 5)
+def test_who_links_there_is_found_by_an_operator(search: Search) -> None:
+    answer = search("link:http://a.example/2", 5, 1)
     assert [*answer.urls] == ["http://a.example/1"]
 
 
-def test_further_pages_of_results(provider: SearxngProvider) -> None:
-    pages = [provider.search("bridge", 10, number).urls for number in (1, 2, 3)]
+def test_further_pages_of_results(search: Search) -> None:
+    pages = [search("bridge", 10, number).urls for number in (1, 2, 3)]
     assert [len(results) for results in pages] == [10, 10, 5]
 
 
 @pytest.mark.parametrize("query", ['"', "AND OR NOT", "a* NEAR(b", "", "()"])
-def test_words_of_the_query_language_are_words(provider: SearxngProvider, query: str) -> None:
-    assert provider.search(query, 5).problem == ""
+def test_words_of_the_query_language_are_words(search: Search, query: str) -> None:
+    assert search(query, 5, 1).problem == ""
 
 
 def test_it_refuses_what_searxng_refuses(server: SearchServer) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from web_served import Served, post
 
-from store.discovery.values import NewProposal
+from store.discovery.values import NewProposal, ProposedHub, ProposedPage
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 SITES = ("spans.example", "cables.example", "sport.example")
@@ -22,8 +22,11 @@ def searched(served: Served) -> Served:
         NewProposal(
             host,
             0.9 - 0.1 * place,
-            pages=[(f"https://{host}/best", HOSTILE, 0.8), ("javascript:alert(1)", "", 0.1)],
-            hubs=[(f"https://{host}/list", 0.9)],
+            pages=(
+                ProposedPage(f"https://{host}/best", HOSTILE, 0.8),
+                ProposedPage("javascript:alert(1)", "", 0.1),
+            ),
+            hubs=(ProposedHub(f"https://{host}/list", 0.9),),
             why="2 pages among the best",
         )
         for place, host in enumerate(SITES)

@@ -164,42 +164,11 @@ def test_watched_pages_leave_the_lists_their_visits(tmp_path: Path) -> None:
     pages = {HOME: page(*names)} | {HOME + name[1:]: offer("1 euro") for name in names}
     with watch(tmp_path, pages) as crawl:
         crawl.run(HOUR)
-        follow(crawl, HOME + "p/*", every="1m")
+        for name in names:
+            follow(crawl, HOME + name[1:], every="1m")
         before = len(crawl.statuses(HOME))
         crawl.run(2 * DAY)
         assert len(crawl.statuses(HOME)) - before > 4
-
-
-def test_a_pattern_takes_in_what_is_known_and_what_is_found_later(tmp_path: Path) -> None:
-    pages = {
-        HOME: [
-            (0, page("/prices/tea.html", "/about.html")),
-            (START + DAY, page("/prices/tea.html", "/prices/rice.html", "/about.html")),
-        ],
-        PRICE: offer("12 euros"),
-        HOME + "prices/rice.html": [(0, offer("3 euros")), (START + 3 * DAY, offer("4 euros"))],
-        HOME + "about.html": [(0, page(text="One")), (START + DAY, page(text="Two"))],
-    }
-    with watch(tmp_path, pages) as crawl:
-        crawl.run(HOUR)
-        follow(crawl, HOME + "prices/*")
-        rows = crawl.store.refreshes.of_watch(1)
-        assert [row.url for row in rows] == [PRICE]
-        crawl.run(8 * DAY)
-        assert {row.url for row in crawl.store.refreshes.of_watch(1)} == {
-            PRICE,
-            HOME + "prices/rice.html",
-        }
-        assert [change.url for change in changes(crawl)] == [HOME + "prices/rice.html"]
-
-
-def test_a_pattern_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.page_watches.MAX_PAGES", 3)
-    names = [f"/p/{number}.html" for number in range(9)]
-    with watch(tmp_path, {HOME: page(*names)}) as crawl:
-        crawl.run(HOUR)
-        follow(crawl, HOME + "p/*")
-        assert len(crawl.store.refreshes.of_watch(1)) == 3
 
 
 def test_a_page_of_no_watched_site_is_watched_alone(tmp_path: Path) -> None:
@@ -281,23 +250,10 @@ def test_an_active_watch_that_is_resumed_is_checked_at_once(tmp_path: Path) -> N
         assert watched(crawl).checks == checks + 1
 
 
-def test_a_removed_watch_gives_its_page_back_to_the_pattern(tmp_path: Path) -> None:
-    with shop(tmp_path, offer("12 euros")) as crawl:
-        follow(crawl, HOME + "prices/*")
-        follow(crawl)
-        alone = named_watch(crawl.store, PRICE)
-        assert [row.url for row in crawl.store.refreshes.of_watch(alone.id)] == [PRICE]
-        crawl.store.page_watches.remove(alone.id, now=crawl.clock.now())
-        crawl.crawler.load(crawl.clock.now())
-        pattern = named_watch(crawl.store, HOME + "prices/*")
-        assert [row.url for row in crawl.store.refreshes.of_watch(pattern.id)] == [PRICE]
-
-
 @pytest.mark.parametrize(
     ("text", "wish", "error"),
     [
         ("ftp://x.example/a", {}, "not a web address"),
-        ("https://other.example/*", {}, "lies in no watched site"),
         (PRICE, {"every": "0m"}, "1 minute to 365 days"),
         (PRICE, {"every": "400d"}, "1 minute to 365 days"),
         (PRICE, {"channels": ["nobody"]}, "no channel has that name"),

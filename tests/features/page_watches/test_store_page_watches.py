@@ -4,76 +4,34 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-from stories import DAY, HOME, START, news_site, seen, visit_of
+from stories import DAY, START, news_site, seen, visit_of
 from watching import PRICE, change, watched
 
-import store.page_watches
 from incremental.base.urls import canonical_key
 from store import Store, open_store
-from store.enums import PageState, WatchState
+from store.enums import WatchState
 from store.maintenance.retention import Kind
 from store.outbox import alone
-from store.page_watches import WatchRow, WatchStanding
 from store.values import NEVER_DUE, NextRefresh
 from store.watched_changes import ChangeQuery
 
-PATTERN = HOME + "prices/*"
 
-
-def pattern(opened: Store) -> WatchRow:
-    found = opened.page_watches.watch(opened.page_watches.put(1, PATTERN, now=START))
-    assert found is not None
-    return found
-
-
-def pages(opened: Store, *names: str) -> list[int]:
-    links = [seen(HOME + "prices/" + name) for name in names]
-    ids = opened.write.add_pages(1, links, now=START)
-    return [ids[link.canonical_key] for link in links]
-
-
-def test_a_watch_keeps_what_was_given_and_is_changed_by_its_pattern(store: Store) -> None:
-    news_site(store)
-    first = store.page_watches.put(1, PRICE, now=START, receivers=["邮件"], include=["a"])
-    again = store.page_watches.put(1, PRICE, now=START + 1, every_seconds=60.0)
+def test_a_watch_keeps_what_was_given_and_is_changed_by_its_address(store: Store) -> None:
+    page = watched(store, receivers=["邮件"], include=["a"])
+    first = store.page_watches.watches()[0].id
+    again = store.page_watches.put(1, page, PRICE, now=START + 1, every_seconds=60.0)
     (row,) = store.page_watches.watches()
     assert (first, again, row.added_at) == (row.id, row.id, START)
     assert (row.receivers, row.include, row.every_seconds) == ((), (), 60.0)
+    assert (row.page_id, row.next_at) == (page, START + 1)
+    assert store.refreshes.row(page).every_seconds == 60.0  # type: ignore[union-attr]
     assert store.page_watches.watch_of(PRICE) == row
-    assert store.page_watches.watches(99) == []
 
 
-def test_a_page_belongs_to_one_watch_its_own_first(store: Store) -> None:
-    news_site(store)
-    tea, rice = pages(store, "tea", "rice")
-    every = pattern(store)
-    assert store.page_watches.take_in(every, [tea, rice], rice, now=START) == 2
-    page = watched(store, HOME + "prices/tea")
-    assert page == tea
-    assert [row.page_id for row in store.refreshes.of_watch(every.id)] == [rice]
-    # The pattern does not take it back by itself.
-    assert store.page_watches.take_in(every, [tea], rice, now=START) == 0
-
-
-def test_a_pattern_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.page_watches.MAX_PAGES", 2)
-    news_site(store)
-    ids = pages(store, "a", "b", "c")
-    every = pattern(store)
-    assert store.page_watches.take_in(every, ids[:1], 0, now=START) == 1
-    assert store.page_watches.take_in(every, ids, 0, now=START) == 1
-
-
-def test_pages_that_moved_away_are_not_taken_in(store: Store) -> None:
-    news_site(store)
-    (here,) = pages(store, "here")
-    (there,) = pages(store, "there")
-    store.write.update_page(there, state=PageState.MOVED)
-    listed = store.page_watches.pages_after(1, 0, limit=10)
-    assert (here, HOME + "prices/here") in listed
-    assert all("there" not in url for _, url in listed)
-    assert store.page_watches.pages_after(1, max(here, there), limit=10) == []
+def test_a_page_that_is_watched_under_two_addresses_belongs_to_the_last(store: Store) -> None:
+    page = watched(store)
+    store.page_watches.put(1, page, PRICE + "?again", now=START)
+    assert [row.page_id for row in store.page_watches.watches()] == [None, page]
 
 
 def test_paused_pages_are_not_due_and_resumed_ones_at_once(store: Store) -> None:
@@ -83,6 +41,8 @@ def test_paused_pages_are_not_due_and_resumed_ones_at_once(store: Store) -> None
         True,
     ]
     store.page_watches.set_state(1, WatchState.PAUSED, now=START)
+    store.page_watches.put(1, page, PRICE, now=START, every_seconds=60.0)
+    assert store.page_watches.watches()[0].next_at is None
     assert store.refreshes.due(1, START + 1_000 * DAY, watched=True) is None
     store.refreshes.postpone(page, START)
     assert store.refreshes.row(page).due_at == NEVER_DUE  # type: ignore[union-attr]
@@ -99,8 +59,9 @@ def test_a_visit_writes_what_it_learned(store: Store) -> None:
     assert (row.checks, row.due_at, row.etag, row.counted_changes) == (1, START + DAY, '"e"', 0.5)
     assert store.read.due_times(1).watch == START + DAY
     assert store.read.all_due_times()[1].watch == START + DAY
-    standing = store.page_watches.standings()[1]
-    assert standing == WatchStanding(1, START, None, 0, START + DAY)
+    (watch,) = store.page_watches.watches()
+    assert (watch.checked_at, watch.changed_at, watch.next_at) == (START, None, START + DAY)
+    assert watch.status == "fetched"
     store.write.bring_forward(DAY / 2, START)
     assert store.read.due_times(1).watch == START + DAY / 2
 
@@ -122,16 +83,12 @@ def test_changes_are_listed_by_cursor_site_watch_and_time(store: Store) -> None:
     assert store.refreshes.row(page).changed_at == START + 2 * DAY  # type: ignore[union-attr]
 
 
-def test_a_removed_watch_leaves_its_changes_and_lets_patterns_begin_again(store: Store) -> None:
+def test_a_removed_watch_leaves_its_changes(store: Store) -> None:
     page = watched(store)
-    every = pattern(store)
-    store.page_watches.take_in(every, [], page, now=START)
     change(store, page)
-    assert store.page_watches.remove(1, now=START)
-    assert not store.page_watches.remove(1, now=START)
+    store.page_watches.remove(1, now=START)
     (row,) = store.watched_changes.changes(ChangeQuery())
     assert row.watch_id is None
-    assert store.page_watches.watch(every.id).taken_to == 0  # type: ignore[union-attr]
     assert store.refreshes.row(page) is None
 
 
@@ -180,8 +137,7 @@ def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
         opened.refreshes.due(1, START, watched=True)
         opened.refreshes.due(1, START, watched=False)
         opened.refreshes.row(page)
-        opened.page_watches.pages_after(1, 0, limit=5)
-        opened.refreshes.of_watch(1)
+        opened.page_watches.watch_of(PRICE)
         opened.watched_changes.changes(ChangeQuery(after=0, since=START, oldest_first=True))
         opened.watched_changes.changes(ChangeQuery(watch_id=1))
         opened.watched_changes.change(1)
@@ -191,4 +147,3 @@ def test_what_every_round_asks_uses_an_index(tmp_path: Path) -> None:
         assert len(asked) > 6
         plans = [row[3] for one in asked for row in connection.execute(f"EXPLAIN QUERY PLAN {one}")]
         assert [step for step in plans if re.match(r"SCAN (?!site\b|t\d+ USING)", step)] == []
-        assert store.page_watches.MAX_PAGES == 500

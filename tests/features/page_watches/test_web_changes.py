@@ -30,7 +30,7 @@ def test_a_watch_is_added_shown_paused_checked_and_removed(served: Served) -> No
     assert "No page is watched for changes yet." in client.get("/changes").text
     watch(served, every="6h", include="tea, rice")
     (row,) = served.store.page_watches.watches()
-    assert (row.pattern, row.every_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
+    assert (row.url, row.every_seconds, row.include) == (URL, 21_600.0, ("tea", "rice"))
     html = client.get("/changes").text
     assert "news.example/new-1.html" in html
     asked = post(client, f"/changes/{row.id}/resume")
@@ -92,7 +92,6 @@ def test_older_changes_are_on_further_pages(served: Served, page_id: int) -> Non
     ("fields", "why"),
     [
         ({"url": "nonsense"}, "not a web address"),
-        ({"url": "https://elsewhere.example/*"}, "lies in no watched site"),
         ({"url": URL, "every": "often"}, "span of time"),
         ({"url": URL, "channel": "nobody"}, "no channel has that name"),
         ({"url": URL, "include": "!"}, "word"),

@@ -313,7 +313,7 @@ def hub_of(at: float, **more: Any) -> WatchedHub:
 
 def facts_of(hub: WatchedHub, **more: Any) -> SiteFacts:
     pages = [page_found(n, START + n * DAY / 4) for n in range(40)]
-    usual = {"statuses": {}, "moved_to": "", "today": 4, "before": 32}
+    usual = {"visits": [], "today": 4, "before": 32}
     return SiteFacts(pages, [hub], **{**usual, **more})
 
 
@@ -355,6 +355,7 @@ def test_pages_that_end_or_move_make_no_site_unreachable(
     statuses: dict[str, int], *, unreachable: bool
 ) -> None:
     now = START + 11 * DAY
-    found = findings(facts_of(hub_of(START + 10 * DAY), statuses=statuses), now)
+    visits = [(7, status, "") for status, count in statuses.items() for _ in range(count)]
+    found = findings(facts_of(hub_of(START + 10 * DAY), visits=visits), now)
     assert (ProblemKey(Fault.UNREACHABLE) in found.problems) is unreachable
     assert (Fault.SILENT in found.open) is unreachable
