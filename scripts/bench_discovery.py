@@ -202,7 +202,7 @@ class _Crawl:
 
     def _ranked(self, urls: Sequence[str]) -> list[str]:
         wanted = set(urls)
-        ranked = self._ranking.ranked("combined_f")
+        ranked = self._ranking.ranked()
         return [url for url in ranked if url in wanted]
 
 

@@ -108,7 +108,7 @@ def correct(crawl: Watch, *urls: str, relevant: bool) -> None:
     from incremental.topics.model_store import TopicModelStore
 
     row, _ = give_feedback(crawl.store, "bridges", urls, relevant=relevant, now=crawl.clock.now())
-    TopicModelStore(crawl.store, ()).learn(row)
+    TopicModelStore(crawl.store).learn(row)
     crawl.crawler.load(crawl.clock.now())
 
 

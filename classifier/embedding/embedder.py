@@ -1,7 +1,7 @@
 """The interface of embedding models, and its errors."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,9 +55,20 @@ def as_units(vectors: object, count: int, source: str) -> Vectors:
         raise EmbeddingError("embeddings", source, problem)
     if not np.isfinite(rows).all():
         raise EmbeddingError("embeddings", source, "answered numbers that are not finite")
+    return np.asarray(units(rows), dtype=np.float32)
+
+
+def units(rows: NDArray[Any], least: float = 0.0) -> NDArray[Any]:
+    """Return rows scaled to length 1; those no longer than *least* become zeros."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return units
+    found: NDArray[Any] = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > least)
+    return found
+
+
+def centred(rows: Vectors, means: Vectors, least: float = 0.0) -> Vectors:
+    """Return rows less a mean, or each its own, as :func:`units`; a row of zeros stays zero."""
+    moved = np.where(rows.any(axis=1, keepdims=True), rows - means, 0.0)
+    return np.asarray(units(moved, least), dtype=np.float32)
 
 
 MATRIX = 2

@@ -50,7 +50,7 @@ def standings(model: TopicModel, meanings: Sequence[Meaning | None]) -> list[Lin
     raw = model.fit.scale.standardised(view.of_texts(meanings)[None, :])[0]
     evidence = model.evidence
     examples = PageBatch(evidence.positives, model.background, model.fit.setting.sample)
-    nearest = view.nearest_of(meanings, examples)
+    nearest = view.nearest_of(view.placed(meanings), examples)
     urls = evidence.example_urls
     return [
         None

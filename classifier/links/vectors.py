@@ -12,7 +12,6 @@ An anchor without a vector, and one seen in a crawl without examples, is usual: 
 space.
 """
 
-import base64
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,14 +20,15 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.embedding.embedder import Vectors
+from classifier.embedding.embedder import Vectors, centred
 from classifier.embedding.meaning import MAX_DIMENSION, Meaning
 from classifier.embedding.packing import unpacked
 from classifier.links.places import key_of
 from classifier.links.text import one_line
 from classifier.topic.everyday import everyday_vectors
-from classifier.topic.meaning_space import unit
-from classifier.words.errors import TopicModelError, reading
+from classifier.topic.meaning_space import neighbours, unit
+from classifier.words.errors import reading
+from classifier.words.stored import restored, stored
 
 Scores = NDArray[np.float64]
 
@@ -43,7 +43,6 @@ _LOOSENESS: Final = 10.0
 SPREAD: Final = 0.5
 NEIGHBOURS: Final = 10
 _SPREAD_ROUNDS: Final = 4
-_TINY: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class MeaningOpinion:
             return cls(mean, centre, direction, placed, own)
         alike = placed @ placed.T
         np.fill_diagonal(alike, 0.0)
-        near, weights = _nearest(alike)
+        near, weights = neighbours(alike, NEIGHBOURS, 2)
         spread = own
         for _ in range(_SPREAD_ROUNDS):
             spread = (1 - SPREAD) * own + SPREAD * (spread[near] * weights).sum(axis=1)
@@ -107,16 +106,8 @@ class MeaningOpinion:
         own = float((placed @ self.direction)[0])
         if len(self.pages) < MIN_PAGES:
             return own
-        near, weights = _nearest(placed @ self.pages.T)
+        near, weights = neighbours(placed @ self.pages.T, NEIGHBOURS, 2)
         return (1 - SPREAD) * own + SPREAD * float((self.page_scores[near] * weights).sum())
-
-
-def centred(rows: Vectors, mean: Vectors) -> Vectors:
-    """Return rows less *mean*, scaled to length 1; a row of zeros stays zero."""
-    moved = np.where(rows.any(axis=1, keepdims=True), rows - mean, 0.0)
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    units: Vectors = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > 0)
-    return units.astype(np.float32)
 
 
 def _fading(available: int, pages: int, halved: int) -> int:
@@ -132,14 +123,6 @@ def _separating(right: Vectors, others: Vectors) -> Vectors:
     machine = LogisticRegression(C=_LOOSENESS / len(others))
     machine.fit(np.concatenate([right, others]), labels, sample_weight=weights)
     return unit(machine.coef_[0])
-
-
-def _nearest(alike: Vectors) -> tuple[NDArray[np.int64], Scores]:
-    """Return each row's nearest and their weights, squared cosines of sum 1; *alike* has the cosines."""
-    count = min(NEIGHBOURS, alike.shape[1])
-    near = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-    found = np.square(np.take_along_axis(alike, near, axis=1).clip(0.0).astype(np.float64))
-    return near, found / (found.sum(axis=1, keepdims=True) + _TINY)
 
 
 # The latest ones, one byte a number. Both tables are stored, so a topic grows by 0.7 MB at most.
@@ -312,8 +295,8 @@ class LinkVectors:
         return {
             "space": self.space,
             "size": self._size,
-            "pages": _packed(self._pages),
-            "anchors": _packed(anchors),
+            "pages": stored([*self._pages.items()]),
+            "anchors": stored([*anchors.items()]),
             "led": [list(pair) for pair in self._led],
         }
 
@@ -325,20 +308,10 @@ class LinkVectors:
             read.space, read._size = str(data["space"]), int(data["size"])
             if not 0 <= read._size <= MAX_DIMENSION:
                 raise ValueError(f"a vector of {read._size} numbers")
-            read._pages.update(_unpacked(data["pages"], read._size))
-            read._anchors.update(_unpacked(data["anchors"], read._size))
+            for kept, name in ((read._pages, "pages"), (read._anchors, "anchors")):
+                kept.update(restored(data[name], list[tuple[int, bytes]], "link vectors"))
+                if any(len(packed) != read._size for packed in kept.values()):
+                    raise ValueError("a vector of another size")
             read._led.extend((int(anchor), int(page)) for anchor, page in data["led"][-MAX_LED:])
         read._added = len(read._pages)
         return read
-
-
-def _packed(vectors: Mapping[int, bytes]) -> dict[str, Any]:
-    rows = base64.b64encode(b"".join(vectors.values())).decode()
-    return {"keys": list(vectors), "rows": rows}
-
-
-def _unpacked(data: Mapping[str, Any], size: int) -> dict[int, bytes]:
-    keys, rows = list(map(int, data["keys"])), base64.b64decode(data["rows"], validate=True)
-    if len(rows) != size * len(keys):
-        raise TopicModelError("link vectors", str(len(rows)), "is damaged: bytes are missing")
-    return {key: rows[number * size : (number + 1) * size] for number, key in enumerate(keys)}

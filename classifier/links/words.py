@@ -42,8 +42,7 @@ class LinkWords:
         self._own: Vector = {}
         self._own_of = ""
         self._centre_of: tuple[str, int] = ("", -1)
-        self._cosines: dict[tuple[str, str], float] = {}
-        self._anchors: Latest[tuple[str, str], Vector] = Latest(_MAX_ANCHORS)
+        self._cosines: Latest[tuple[str, str], float] = Latest(_MAX_ANCHORS)
 
     def learn(self, terms: Mapping[str, float], relevance: float) -> None:
         """Move the centre towards a judged page by its *relevance*, 0 to 1."""
@@ -61,11 +60,10 @@ class LinkWords:
         key = anchor, language or language_of(anchor)
         found = self._cosines.get(key)
         if found is None:
-            vector = tf_idf(self._terms(*key), model.background)
+            terms = dict.fromkeys(tokens(*key), 1.0)
+            vector = tf_idf(terms, model.background)
             length = norm(vector)
             found = min(dot(vector, centre) / length, 1.0) if length else 0.0
-            if len(self._cosines) >= _MAX_ANCHORS:
-                self._cosines.clear()
             self._cosines[key] = found
         return found
 
@@ -89,14 +87,6 @@ class LinkWords:
             self._centre, self._centre_of = unit(_away_from_rejected(mixed, model)), state
             self._cosines.clear()
         return self._centre
-
-    def _terms(self, anchor: str, language: str) -> Vector:
-        key = anchor, language
-        found = self._anchors.get(key)
-        if found is None:
-            found = dict.fromkeys(tokens(anchor, language), 1.0)
-            self._anchors[key] = found
-        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""

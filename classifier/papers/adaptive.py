@@ -13,12 +13,11 @@ current centre too, and keeps the seeds' share at half or more.
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
-from classifier.papers.rankers import Scores, shared_terms
+from classifier.papers.rankers import Fitted, Scores, shared_terms
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
-from classifier.words.values import Note
 from classifier.words.vectors import Vector, cosine, mean, truncated, unit
 
 # Cosine to a seed above which a page moves the centre; the paper gives no value.
@@ -31,7 +30,7 @@ _GUARDED_WEIGHT: Final = 0.5
 
 
 @dataclass(slots=True)
-class AdaptiveCentre:
+class AdaptiveCentre(Fitted):
     """The paper's topic model; unit vectors, so that long pages weigh no more."""
 
     # Plain term frequencies: a handful of pages has no meaningful document frequencies (the paper's
@@ -44,7 +43,6 @@ class AdaptiveCentre:
     updates: float = 0.0
     """k: pages that moved the centre; each counts half if guarded."""
     centre: Vector = field(default_factory=dict)
-    notes: ClassVar[tuple[Note, ...]] = ()
 
     def __post_init__(self) -> None:
         """Begin with the seeds, unless a stored centre is read."""

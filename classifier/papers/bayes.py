@@ -19,7 +19,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.words.vectors import Vector, Vocabulary
+from classifier.papers.rankers import Fitted, LinearRanker
+from classifier.words.background import Background
+from classifier.words.batch import PageBatch, Terms
+from classifier.words.vectors import Vector, Vocabulary, top
 
 MAX_TERMS_PER_EXAMPLE: Final = 200
 # Terms of a model, those of the most examples; the paper takes all.
@@ -83,7 +86,7 @@ class _ClassValues:
         return np.log(np.maximum(total, 1e-300)) - 0.5 * math.log(self.count)
 
 
-class BayesModel:
+class BayesModel(Fitted):
     """A model fitted to texts of both classes; immutable. ValueError if a class has none."""
 
     def __init__(
@@ -105,26 +108,22 @@ class BayesModel:
         # Most weights are 0: all densities at 0 are summed once, and a text only changes those of its own
         # terms. So 200 links take milliseconds.
         self._at_zero = self._votes(every, np.zeros(len(common)))
-        self.prior = math.log(len(positives) / len(negatives))
+        # The log-odds of a text without any known term.
+        self._base = math.log(len(positives) / len(negatives)) + float(self._at_zero.sum())
 
-    @property
-    def base(self) -> float:
-        """The log-odds of a text without any known term."""
-        return self.prior + float(self._at_zero.sum())
-
-    def log_odds(self, texts: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
-        """Return log P(+|x) - log P(-|x) of each text, shape (texts,)."""
-        return self.base + self.evidence(texts)
-
-    def evidence(self, texts: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
-        """Return ``log_odds`` without ``base``: the contribution of each text's terms."""
-        rows = self._weighted(texts)
-        owners = np.repeat(np.arange(len(texts)), np.diff(rows.indptr))
+    def scores(self, batch: PageBatch) -> NDArray[np.float64]:
+        """Return log P(+|x) - log P(-|x) of each page."""
+        rows = self._weighted(batch.pages)
+        owners = np.repeat(np.arange(len(batch)), np.diff(rows.indptr))
         votes = self._clipped(rows.indices, rows.data)
-        return np.bincount(owners, votes, len(texts)).astype(np.float64)
+        return np.asarray(self._base + np.bincount(owners, votes, len(batch)), dtype=np.float64)
+
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the log-odds."""
+        return [(term, vote) for term, vote in top(self.votes(page), count) if vote > 0]
 
     def votes(self, text: Mapping[str, float]) -> Vector:
-        """Return what each known term contributes to the evidence."""
+        """Return what each known term contributes to the log-odds, on top of a text without any."""
         row = self._weighted([text])
         terms = self._vocabulary.terms
         votes = self._clipped(row.indices, row.data).tolist()
@@ -152,3 +151,14 @@ class BayesModel:
     def _values(self, texts: Sequence[Mapping[str, float]]) -> _ClassValues:
         columns = self._weighted(texts).tocsc()
         return _ClassValues(len(texts), columns.indptr.astype(np.int64), columns.data)
+
+
+def bayes(
+    positives: Sequence[Terms],
+    negatives: Sequence[Terms],
+    background: Background,
+    density: Density,
+) -> Fitted:
+    """Return a model fitted to both; without a page of either every page scores 0."""
+    right, wrong = [page for page in positives if page], [page for page in negatives if page]
+    return BayesModel(right, wrong, density) if right and wrong else LinearRanker(background, {})

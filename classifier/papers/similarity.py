@@ -5,10 +5,7 @@ the mean likeness of the topic's terms to the page's, weighted by both. Without 
 likeness 1 or 0, and a note says so.
 
 The vector space model is the paper's rival: the cosine alone (formula 4) of term frequencies weighted by
-position (formula 3) and rarity.
-
-``Score = delta * Sim(T, V) + (1 - delta) * mean of Sim(T, v_i)`` over the m valid of n child links
-(formula 10) is what a page passes on to its links.
+position (formula 3) and rarity, a :class:`~classifier.papers.rankers.LinearRanker` on :func:`topic_vector`.
 
 Two words are as similar as they are near in a semantic tree (formulas 5 to 7):
 ``similarity = alpha / (alpha + dist)`` with ``dist = d(X, P) + d(Y, P) + |depth X - depth Y|``, P the
@@ -23,14 +20,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.rankers import Fitted, Scores
+from classifier.papers.rankers import Fitted, Scores, shared_terms
 from classifier.papers.semantic_tree import SemanticTree
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.values import Note
-from classifier.words.vectors import Vector, dot, mean, norm, top, truncated, unit
+from classifier.words.vectors import Vector, mean, truncated, unit
 
 # Distance of similarity 0.5.
 ALPHA: Final = 2.0
@@ -128,54 +125,29 @@ def topic_vector(evidence: Evidence, background: Background) -> Vector:
     return unit(shared)
 
 
-class VsmSimilarity(Fitted):
-    """Plain cosine to a topic, a vector of length 1."""
-
-    notes: tuple[Note, ...] = ()
-
-    def __init__(self, topic: Vector, background: Background) -> None:
-        self._topic = topic
-        self._background = background
-
-    def scores(self, batch: PageBatch) -> Scores:
-        """Return similarities."""
-        return np_array([self.of(vector) for vector in batch.vectors])
-
-    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that add most to the similarity, with their parts of it."""
-        parts = self.parts(self._background.vector(page))
-        return [(term, part) for term, part in top(parts, count) if part > 0]
-
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
-        length = norm(vector)
-        return min(dot(vector, self._topic) / length, 1.0) if length else 0.0
-
-    def parts(self, vector: Mapping[str, float]) -> Vector:
-        """Return each term's part of the similarity."""
-        length = norm(vector) or 1.0
-        return {
-            term: weight * self._topic.get(term, 0.0) / length for term, weight in vector.items()
-        }
-
-
 NO_TREE: Final = Note("no_tree")
 # Formula 9 takes the plain mean.
 COSINE_SHARE: Final = 0.5
 
 
-class SemanticSimilarity(VsmSimilarity):
+class SemanticSimilarity(Fitted):
     """Formula 9 for one topic and one tree; terms that are only near in the tree count as well."""
 
     def __init__(self, topic: Vector, background: Background, tree: SemanticTree | None) -> None:
-        super().__init__(topic, background)
+        self._topic = topic
+        self._background = background
         self._affinity = TopicAffinity(topic, tree) if tree is not None else None
         self._total = sum(topic.values()) or 1.0
-        self.notes = () if tree is not None else (NO_TREE,)
 
-    def of(self, vector: Mapping[str, float]) -> float:
-        """Return the similarity of a tf-idf vector, 0 to 1; 0 for one without terms."""
-        return COSINE_SHARE * super().of(vector) + (1 - COSINE_SHARE) * self.semantic(vector)
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Whether there is no tree."""
+        return () if self._affinity is not None else (NO_TREE,)
+
+    def scores(self, batch: PageBatch) -> Scores:
+        """Return similarities, 0 to 1; 0 for a page without terms."""
+        semantic = np_array([self.semantic(vector) for vector in batch.vectors])
+        return COSINE_SHARE * batch.cosines(self._topic) + (1 - COSINE_SHARE) * semantic
 
     def semantic(self, vector: Mapping[str, float]) -> float:
         """Return formula 8, 0 to 1; 0 for a vector without terms."""
@@ -186,36 +158,18 @@ class SemanticSimilarity(VsmSimilarity):
         # cosine.
         return sum(weight * self._near(term) for term, weight in vector.items()) / total
 
-    def parts(self, vector: Mapping[str, float]) -> Vector:
-        """Return each term's part of the similarity."""
+    def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
+        """Return the terms that add most to the similarity, with their parts of it."""
+        vector = self._background.vector(page)
         total = sum(vector.values()) or 1.0
-        return {
-            term: COSINE_SHARE * part + (1 - COSINE_SHARE) * vector[term] * self._near(term) / total
-            for term, part in super().parts(vector).items()
+        weights = {
+            term: COSINE_SHARE * self._topic.get(term, 0.0)
+            + (1 - COSINE_SHARE) * self._near(term) / total
+            for term in vector
         }
+        return shared_terms(vector, weights, count)
 
     def _near(self, term: str) -> float:
         if self._affinity is not None:
             return self._affinity(term)
         return self._topic.get(term, 0.0) / self._total
-
-
-# The paper's weight of the page itself.
-DELTA: Final = 0.8
-# The paper names three cases without numbers; our reading: if most links are valid, the others are dropped;
-# if few are, links do not count; else all count.
-MOST_VALID: Final = 0.7
-FEW_VALID: Final = 0.3
-
-
-def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
-    """Return formula 10 for a page of similarity ``own`` and its links' similarities ``children``.
-
-    A link is valid from similarity ``valid_from`` on. A page without links has its own similarity.
-    """
-    valid = [child for child in children if child >= valid_from]
-    share = len(valid) / len(children) if children else 0.0
-    if share < FEW_VALID or not children:
-        return own
-    counted = valid if share > MOST_VALID else children
-    return DELTA * own + (1.0 - DELTA) * sum(counted) / len(counted)

@@ -81,13 +81,9 @@ def _nearest(batch: PageBatch, evidence: Evidence, fit: Fit) -> tuple[str | None
     if view is None or not evidence.positives:
         return None
     known = PageBatch(evidence.positives, fit.setting.background, fit.setting.sample)
-    own, examples = view.space.placed(batch), view.space.placed(known)
-    if not own.any() or not examples.any():
-        return None
-    cosines = (examples @ own[0]).tolist()
-    best = max(range(len(cosines)), key=lambda index: cosines[index])
+    ((number, alike),) = view.nearest_of(view.space.placed(batch), known)
     urls = evidence.example_urls
-    return (urls[best] if best < len(urls) else None, float(cosines[best]))
+    return None if number < 0 else (urls[number] if number < len(urls) else None, alike)
 
 
 def _missing(terms: Vector, evidence: Evidence, fit: Fit) -> tuple[tuple[str, float], ...]:

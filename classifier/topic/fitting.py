@@ -86,14 +86,11 @@ class Fit:
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return scores in the sample's standard deviations from its mean, corrections included."""
-        return np_array(self.by_method(batch) + self.corrections.shifts(batch))
-
-    def by_method(self, batch: PageBatch) -> Scores:
-        """Return :meth:`scores` without corrections."""
-        return self._standardised(self.scorer.scores(batch))
+        by_method = self._standardised(self.scorer.scores(batch))
+        return np_array(by_method + self.corrections.shifts(batch))
 
     def usual(self) -> Usual:
-        """Return :meth:`by_method` of pages of no known topic."""
+        """Return the method's scores of pages of no known topic, on the same scale."""
         raw = _usual(self.scorer, self.setting)
         sample, everyday = map(self._standardised, (raw.sample, raw.everyday))
         return Usual(sample, everyday, raw.at_most)

@@ -11,10 +11,10 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.papers.rankers import Fitted, LogisticRanker
+from classifier.papers.rankers import Fitted, LinearRanker
 from classifier.topic.decision import Usual
 from classifier.topic.fusion import FEEDBACK_PAGES, FusedCentre, Scales
-from classifier.topic.meaning_space import space_of
+from classifier.topic.meaning_space import neighbours, space_of
 from classifier.topic.meaning_view import MeaningView, Presence
 from classifier.topic.methods import Setting, fit_method, views_of
 from classifier.words.batch import PageBatch, Terms
@@ -35,18 +35,16 @@ MIN_SAMPLE: Final = 200
 _ROWS: Final = 500
 # A neighbour with at least this sum of two cosines is the page itself, and does not count.
 _SAME: Final = 1.98
-_TINY: Final = 1e-9
 
 
 # Similar pages are mostly of one topic (the cluster hypothesis), so this helps even where the page itself
 # shares no word with the examples.
 @dataclass(frozen=True, slots=True)
-class ByNeighbours:
+class ByNeighbours(Fitted):
     """The mean score of a page's neighbours in the sample, weighted by similarity."""
 
     sample: PageBatch
     sample_scores: NDArray[np.float64]
-    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> NDArray[np.float64]:
         """Return the mean for each page; 0 for a page without neighbours."""
@@ -75,9 +73,7 @@ def nearest(batch: PageBatch, sample: PageBatch) -> Any:  # noqa: ANN401 - scipy
         rows = sample.vocabulary.rows(batch.vectors[start:end])
         alike = (rows @ others).toarray() + batch.places[-1][start:end] @ sample.places[-1].T
         alike[alike > _SAME] = 0.0
-        best = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-        weights = np.square(np.take_along_axis(alike, best, axis=1).clip(0.0))
-        weights /= weights.sum(axis=1, keepdims=True) + _TINY
+        best, weights = neighbours(alike, count, 2)
         places = np.repeat(np.arange(end - start), count)
         shape = (end - start, len(sample))
         parts.append(csr_matrix((weights.ravel(), (places, best.ravel())), shape=shape))
@@ -105,7 +101,7 @@ NO_CONCEPTS: Final = Note("exact_terms")
 
 
 @dataclass(frozen=True, slots=True)
-class FusedTopic:
+class FusedTopic(Fitted):
     """A fitted fusion; immutable."""
 
     centre: FusedCentre
@@ -158,7 +154,7 @@ class FusedTopic:
         """
         names = [name for name in _FITTED_APART if _is_possible(name, evidence, setting)]
         others = tuple(
-            (name, LogisticRanker.of(setting.background, logistic))
+            (name, LinearRanker(setting.background, logistic))
             if name == "logistic" and logistic is not None
             else (name, fit_method(name, evidence, setting))
             for name in names
@@ -174,16 +170,14 @@ class FusedTopic:
 
     def to_json(self) -> dict[str, Any]:
         """Return the state that the evidence alone does not determine."""
+        logistic = dict(self.others).get("logistic")
+        weights = logistic.weights if isinstance(logistic, LinearRanker) else None
         return {
             "centre": stored(self.centre),
             "scale": stored(self.other_scale),
-            "logistic": self._logistic_weights(),
+            "logistic": weights and {term: round(weight, 5) for term, weight in weights.items()},
             "meaning": self.meaning.to_json() if self.meaning else None,
         }
-
-    def _logistic_weights(self) -> Vector | None:
-        weights = [view.weights for _, view in self.others if isinstance(view, LogisticRanker)]
-        return {term: round(weight, 5) for term, weight in weights[0].items()} if weights else None
 
     @classmethod
     def from_json(

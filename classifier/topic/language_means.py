@@ -13,6 +13,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from classifier.embedding.embedder import centred
 from classifier.topic.everyday import shipped
 
 OTHERS: Final = "others"
@@ -70,11 +71,7 @@ class Languages:
 
     def centred(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows less the mean of their language, scaled to length 1; a row of zeros stays zero."""
-        known = rows.any(axis=1, keepdims=True)
-        moved = np.where(known, rows - self.means[_nearest(rows, self.table)], 0.0)
-        lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-        units = np.divide(moved, lengths, out=np.zeros_like(moved), where=lengths > _NOISE)
-        return np.asarray(units, dtype=np.float32)
+        return centred(rows, self.means[_nearest(rows, self.table)], _NOISE)
 
     def of_each(self, rows: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return the number of each row's language."""

@@ -12,7 +12,7 @@ unlabelled pages: the nearest twentieth is left out because it contains the topi
 """
 
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,8 +156,16 @@ def nearest(pages: Vectors, others: Vectors) -> tuple[NDArray[np.int64], Scores]
         part = slice(start, start + _ROWS)
         alike = pages[part] @ others.T
         alike[alike > SAME] = 0.0
-        best = np.argpartition(-alike, count - 1, axis=1)[:, :count]
-        found = np.take_along_axis(alike, best, axis=1).clip(0.0).astype(np.float64)
-        found **= _NEARNESS_POWER
-        near[part], weights[part] = best, found / (found.sum(axis=1, keepdims=True) + _TINY)
+        near[part], weights[part] = neighbours(alike, count, _NEARNESS_POWER)
     return near, weights
+
+
+def neighbours(alike: NDArray[Any], most: int, power: int) -> tuple[NDArray[np.int64], Scores]:
+    """Return each row's *most* columns of the highest cosines, and those to a power as weights of sum 1.
+
+    Of less, where hardly any cosine is above 0.
+    """
+    count = min(most, alike.shape[1])
+    near = np.argpartition(-alike, count - 1, axis=1)[:, :count]
+    found = np.take_along_axis(alike, near, axis=1).clip(0.0).astype(np.float64) ** power
+    return near, found / (found.sum(axis=1, keepdims=True) + _TINY)

@@ -224,7 +224,7 @@ class MeaningView:
 
         Their words count as usual; on the scale of :meth:`scores`.
         """
-        placed = self._placed(meanings)
+        placed = self.placed(meanings)
         own = self._by_meaning(placed)
         return np.where(placed.any(axis=1), self._spread(own, placed), np.nan)
 
@@ -234,18 +234,16 @@ class MeaningView:
         part = SPREAD * self.space.trust
         return (1 - part) * own + part * _mean_of(self.sample_scores, near, weights)
 
-    def nearest_of(
-        self, meanings: Sequence[Meaning | None], examples: PageBatch
-    ) -> list[tuple[int, float]]:
-        """Return for each text the number of the nearest example, and the cosine; -1 = unknown."""
-        placed, known = self._placed(meanings), self.space.placed(examples)
+    def nearest_of(self, placed: Vectors, examples: PageBatch) -> list[tuple[int, float]]:
+        """Return for each centred vector the number of the nearest example, and the cosine; -1 = unknown."""
+        known = self.space.placed(examples)
         cosines = np.where(known.any(axis=1), placed @ known.T, -1.0)
         if not cosines.shape[1]:
-            return [(-1, 0.0)] * len(meanings)
+            return [(-1, 0.0)] * len(placed)
         found = zip(cosines.argmax(axis=1).tolist(), cosines.max(axis=1).tolist(), strict=True)
         return [(number, alike) if alike > 0 else (-1, 0.0) for number, alike in found]
 
-    def _placed(self, meanings: Sequence[Meaning | None]) -> Vectors:
+    def placed(self, meanings: Sequence[Meaning | None]) -> Vectors:
         """Return centred unit vectors; 0 for a text without one of this space."""
         size = self.space.pages.shape[1]
         rows = np.zeros((len(meanings), size), dtype=np.float32)

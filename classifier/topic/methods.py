@@ -11,28 +11,21 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classifier.papers.adaptive import AdaptiveCentre
-from classifier.papers.bayes import Density
-from classifier.papers.rankers import (
-    BayesRanker,
-    CentroidRanker,
-    Fitted,
-    LogisticRanker,
-    Ranker,
-    Scores,
-)
+from classifier.papers.bayes import Density, bayes
+from classifier.papers.rankers import Fitted, LinearRanker, Scores, centroid, logistic
 from classifier.papers.semantic_tree import SemanticTree
-from classifier.papers.similarity import SemanticSimilarity, VsmSimilarity, topic_vector
+from classifier.papers.similarity import SemanticSimilarity, topic_vector
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, Terms, np_array
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
-from classifier.words.values import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +54,11 @@ def positives_of(evidence: Evidence) -> list[Terms]:
 
 
 @dataclass(frozen=True, slots=True)
-class ByKeyword:
+class ByKeyword(Fitted):
     """How many of the key words a page holds, and how often."""
 
     keywords: Keywords
     background: Background
-    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return 0 to 1 for each page."""
@@ -80,11 +72,10 @@ class ByKeyword:
 
 # The nearest one instead of the mean of all: a topic need not be one cluster.
 @dataclass(frozen=True, slots=True)
-class _ByNearest:
+class _ByNearest(Fitted):
     """Cosine to the nearest example among the concepts."""
 
     places: NDArray[np.float64]
-    notes: tuple[Note, ...] = ()
 
     def scores(self, batch: PageBatch) -> Scores:
         return np_array((batch.places[-1] @ self.places.T).max(axis=1))
@@ -93,17 +84,21 @@ class _ByNearest:
         return []
 
 
-def ranked(make: Callable[[Setting], Ranker]) -> Callable[[Evidence, Setting], Fitted]:
-    """Return what trains a ranker on a topic's pages, and on rejected and ordinary ones."""
+Train = Callable[[Sequence[Terms], Sequence[Terms], Background], Fitted]
+Fitter = Callable[[Evidence, Setting], Fitted]
+
+
+def ranked(train: Train) -> Fitter:
+    """Return what trains on a topic's pages, and on rejected and ordinary ones."""
 
     def fit(evidence: Evidence, setting: Setting) -> Fitted:
         wrong = [*evidence.irrelevant, *evidence.negatives]
-        return make(setting).fit(positives_of(evidence), wrong)
+        return train(positives_of(evidence), wrong, setting.background)
 
     return fit
 
 
-def _adaptive(*, guarded: bool) -> Callable[[Evidence, Setting], Fitted]:
+def _adaptive(*, guarded: bool) -> Fitter:
     def fit(evidence: Evidence, setting: Setting) -> Fitted:  # noqa: ARG001 - it weighs by frequency alone
         return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
 
@@ -116,7 +111,7 @@ def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
 
 
 def _fit_vsm(evidence: Evidence, setting: Setting) -> Fitted:
-    return VsmSimilarity(topic_vector(evidence, setting.background), setting.background)
+    return LinearRanker(setting.background, topic_vector(evidence, setting.background))
 
 
 def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
@@ -125,17 +120,17 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
 
 
 # Benchmarks add their own (scripts/lab/rival_methods.py).
-FITTERS: Final[dict[str, Callable[[Evidence, Setting], Fitted]]] = {
+FITTERS: Final[dict[str, Fitter]] = {
     "adaptive": _adaptive(guarded=False),
     "adaptive_guarded": _adaptive(guarded=True),
     "vsm": _fit_vsm,
     "semantic": _fit_semantic,
-    "bayes_normal": ranked(lambda _: BayesRanker(Density.NORMAL)),
-    "bayes_kernel": ranked(lambda _: BayesRanker(Density.KERNEL)),
+    "bayes_normal": ranked(partial(bayes, density=Density.NORMAL)),
+    "bayes_kernel": ranked(partial(bayes, density=Density.KERNEL)),
     "keyword": lambda evidence, setting: ByKeyword(Keywords(evidence.keywords), setting.background),
-    "tfidf_centroid": ranked(lambda setting: CentroidRanker(setting.background)),
+    "tfidf_centroid": ranked(centroid),
     "nearest": _fit_nearest,  # a view of the fusion, not one of METHODS: needs concepts
-    "logistic": ranked(lambda setting: LogisticRanker(setting.background)),
+    "logistic": ranked(logistic),
 }
 
 METHODS: Final = ("fused", *(name for name in FITTERS if name != "nearest"))

@@ -31,7 +31,7 @@ from classifier.topic.fusion import Centre, Scale
 from classifier.topic.methods import METHODS, Setting
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, sample_of
-from classifier.words.errors import TopicError, TopicModelError, reading
+from classifier.words.errors import TopicError, TopicModelError, of_format, reading
 from classifier.words.evidence import Evidence
 from classifier.words.keywords import Keywords
 from classifier.words.stored import restored, stored
@@ -39,11 +39,8 @@ from classifier.words.text import weighted_terms
 from classifier.words.values import Note, PageText, Relevance, Verdict
 from classifier.words.vectors import Vector, top
 
-KIND: Final = "hubwatch topic"
 # Raised when older code could misread a topic.
 FORMAT: Final = 1
-# Of a topic's JSON; 20 examples and 200 negatives take about a megabyte.
-MAX_BYTES: Final = 20_000_000
 # Of a judgement, and of a topic.
 TOP_TERMS: Final = 10
 OWN_TERMS: Final = 20
@@ -163,14 +160,9 @@ class TopicModel:
         return explain_page(self.background.templates.without(page), self.evidence, self.fit)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data with a checksum, without the background."""
+        """Return plain data, without the background."""
         state = _state(self.method, self.evidence, self.fit, self.pages)
-        return {**state, "version": self.version, "sha256": _digest(state)}
-
-    @staticmethod
-    def evidence_in(data: object) -> Evidence:
-        """Return the evidence in the form of :meth:`to_json`, without fitting; raises TopicModelError."""
-        return restored(_checked(data).get("evidence"), Evidence, "topic")
+        return {**state, "version": self.version}
 
     @classmethod
     def from_json(
@@ -180,20 +172,17 @@ class TopicModel:
 
         If the background has learned other concepts since, the topic is learned again from its evidence.
         """
-        state = _checked(data)
+        state = of_format(data, "topic", FORMAT)
         with reading("topic"):
-            method, version, pages = (
-                str(state["method"]),
-                str(state["version"]),
-                int(state["pages"]),
-            )
+            method, version = str(state["method"]), str(state["version"])
+            pages, kept = int(state["pages"]), state["fit"]
         evidence = restored(state.get("evidence"), Evidence, "topic")
         decision = restored(state.get("decision"), Decision, "topic")
         if method not in METHODS:
             raise TopicModelError("method", method[:80], "is unknown to this version")
         background.meanings.put_all(evidence.meanings)
         setting = Setting(background, sample_of(background), tree)
-        fit = refit_topic(method, evidence, setting, state["fit"], decision)
+        fit = refit_topic(method, evidence, setting, kept, decision)
         # From other concepts, whose vectors cannot be compared with the present ones.
         if fit is None:
             return cls._fitted(method, evidence, background, tree)
@@ -208,7 +197,6 @@ FEW_PAGES: Final = 30
 
 def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, Any]:
     return {
-        "kind": KIND,
         "terms": _shares(top(topic_profile(evidence, fit), OWN_TERMS)),
         "format": FORMAT,
         "method": method,
@@ -222,25 +210,6 @@ def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, A
 def _digest(state: dict[str, Any]) -> str:
     text = json.dumps(state, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _checked(data: object) -> dict[str, Any]:
-    """Return the state if kind, format and checksum are right; else raise TopicModelError."""
-    if not isinstance(data, dict) or data.get("kind") != KIND:
-        raise TopicModelError("topic", str(data)[:80], "is not a Hubwatch topic")
-    number = data.get("format")
-    if not isinstance(number, int) or not 0 < number <= FORMAT:
-        raise TopicModelError(
-            "format", str(number)[:80], f"this version reads up to {FORMAT}; update"
-        )
-    state = {key: value for key, value in data.items() if key not in {"version", "sha256"}}
-    try:
-        digest = _digest(state)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TopicModelError("topic", str(error)[:80], "is not plain data") from error
-    if digest != data.get("sha256"):
-        raise TopicModelError("topic", str(data.get("version"))[:80], "is damaged: wrong checksum")
-    return data
 
 
 def _shares(parts: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

@@ -14,13 +14,11 @@ Pages travel through the topic models as weighted terms; a page's vector is foun
 terms, the one by which the sample knows its pages.
 """
 
-import base64
 import json
 import lzma
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Self
@@ -31,8 +29,9 @@ from classifier.embedding.embedder import Vectors
 from classifier.embedding.meaning import Meaning
 from classifier.embedding.packing import unpacked
 from classifier.words.concepts import Concepts
-from classifier.words.errors import TopicModelError, of_format, reading
+from classifier.words.errors import of_format, reading
 from classifier.words.sample import PageSample, page_key
+from classifier.words.stored import restored, stored
 from classifier.words.template import SiteTemplates
 from classifier.words.text import weighted_terms
 from classifier.words.values import PageText
@@ -41,7 +40,6 @@ from classifier.words.vectors import Vector, unit
 DATA_FOLDER: Final = Path(__file__).parent / "data"
 MANIFEST: Final = "background.json"
 COUNTS: Final = "document_frequencies.json.xz"
-_MAX_BYTES: Final = 50_000_000
 _FIRST_HAN: Final = "㐀"
 
 
@@ -59,17 +57,9 @@ def counted_shares() -> dict[str, float]:
 
 
 def read_shares(folder: Path) -> dict[str, float]:
-    """Read the files of ``scripts/make_topic_background.py``; raises TopicModelError."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        packed = (folder / COUNTS).read_bytes()
-    except (OSError, ValueError, RecursionError) as error:
-        raise TopicModelError("background", str(folder), f"unreadable ({error})") from error
-    if sha256(packed).hexdigest() != manifest.get("sha256"):
-        raise TopicModelError(
-            "background", str(folder), "damaged: its checksum is wrong; reinstall"
-        )
-    tables = json.loads(lzma.LZMADecompressor().decompress(packed, _MAX_BYTES))
+    """Read the files of ``scripts/make_topic_background.py``."""
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    tables = json.loads(lzma.decompress((folder / COUNTS).read_bytes()))
     counts: dict[str, list[int]] = {}
     for language, table in tables.items():
         pages = manifest["pages"][language]
@@ -184,20 +174,16 @@ class Meanings:
         self._packed = {key: packed for key, packed in self._packed.items() if key in wanted}
 
     def to_json(self, keys: Sequence[int]) -> dict[str, Any]:
-        """Return the vectors of some pages as plain data: their keys, and bytes in base 64."""
-        found = [key for key in keys if key in self._packed]
-        packed = base64.b64encode(b"".join(self._packed[key] for key in found)).decode()
-        return {"space": self.space, "size": self.dimension, "keys": found, "packed": packed}
+        """Return the vectors of some pages as plain data."""
+        found = [(key, self._packed[key]) for key in keys if key in self._packed]
+        return {"space": self.space, "vectors": stored(found)}
 
     def read(self, data: Mapping[str, Any]) -> None:
         """Restore the result of :meth:`to_json`; raises TopicModelError."""
         with reading("meanings"):
-            space, size, keys = str(data["space"]), int(data["size"]), list(map(int, data["keys"]))
-            packed = base64.b64decode(data["packed"], validate=True)
-        if len(packed) != size * len(keys):
-            raise TopicModelError("meanings", str(len(packed)), "is damaged: bytes are missing")
-        parts = (packed[start : start + size] for start in range(0, len(packed), size or 1))
-        self.put_all((key, Meaning(space, part)) for key, part in zip(keys, parts, strict=True))
+            space = str(data["space"])
+            found = restored(data["vectors"], list[tuple[int, bytes]], "meanings")
+        self.put_all((key, Meaning(space, packed)) for key, packed in found)
 
 
 # P: the weight of the general table, in pages. A topic works before the first fetch, and after a
@@ -310,22 +296,13 @@ class Background:
     def from_json(cls, data: object) -> Self:
         """Read the form of :meth:`to_json`; raises TopicModelError."""
         kept = of_format(data, "background", _FORMAT)
-        pages, counts = kept.get("pages"), kept.get("counts")
-        if not isinstance(pages, int) or pages < 0 or not isinstance(counts, dict):
-            raise TopicModelError("background", str(pages)[:80], "is damaged: no number of pages")
-        if len(counts) > MAX_TERMS:
-            raise TopicModelError(
-                "background", str(len(counts)), f"has more than {MAX_TERMS} terms"
-            )
-        if not all(isinstance(count, int) and 0 < count <= pages for count in counts.values()):
-            raise TopicModelError("background", "counts", "is damaged: a count out of range")
-        read = cls(pages, counts)
-        read.sample = PageSample.from_json(kept.get("sample"))
-        if kept.get("concepts") is not None:
-            read.concepts = Concepts.from_json(kept["concepts"])
-        if kept.get("templates") is not None:
+        with reading("background"):
+            counts = restored(kept["counts"], dict[str, int], "background")
+            read = cls(int(kept["pages"]), counts)
+            read.sample = PageSample.from_json(kept["sample"])
+            if kept["concepts"] is not None:
+                read.concepts = Concepts.from_json(kept["concepts"])
             read.templates.read(kept["templates"])
-        if kept.get("meanings") is not None:
             read.meanings.read(kept["meanings"])
         return read
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifier.embedding.embedder import Vectors
+from classifier.embedding.embedder import Vectors, units
 from classifier.embedding.meaning import Meaning
 from classifier.words.background import Background
 from classifier.words.concepts import SCALES, Concepts
@@ -127,12 +127,7 @@ def sample_of(background: Background) -> PageBatch:
 
 def scaled(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Return places cut to each scale's dimensions, every row of length 1 or 0."""
-    units = []
-    for width in SCALES:
-        part = places[:, :width]
-        lengths = np.linalg.norm(part, axis=1, keepdims=True)
-        units.append(np.divide(part, lengths, out=np.zeros_like(part), where=lengths > 0))
-    return tuple(units)
+    return tuple(units(places[:, :width]) for width in SCALES)
 
 
 def np_array(values: Any) -> NDArray[np.float64]:  # noqa: ANN401 - whatever numpy takes

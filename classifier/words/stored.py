@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def stored(value: object) -> Any:  # noqa: ANN401 - JSON
-    """Return a dataclass as plain data."""
+    """Return a dataclass, or a list of values, as plain data."""
     return msgspec.to_builtins(value, enc_hook=lambda array: array.tolist())
 
 

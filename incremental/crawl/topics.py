@@ -120,7 +120,7 @@ class TopicWatch:
 
             self._model_store = TopicModelStore(
                 self._store,
-                self._settings.topics.trees,
+                self._settings.topics.tree,
                 embedder=self._embedder,
                 waits=False,
             )

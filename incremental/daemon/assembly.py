@@ -137,7 +137,7 @@ def make_topic_models(store: Store, settings: Settings, clock: Clock) -> Iterato
     from incremental.topics.model_store import TopicModelStore  # noqa: PLC0415 - as for the embedder
 
     with make_embedder(settings, clock) as embedder:
-        yield TopicModelStore(store, settings.topics.trees, embedder=embedder)
+        yield TopicModelStore(store, settings.topics.tree, embedder=embedder)
 
 
 @contextlib.contextmanager

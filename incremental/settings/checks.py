@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,9 +13,6 @@ from incremental.base.scope import compile_pattern
 from incremental.base.texts import Text
 from incremental.base.urls import normalize
 from incremental.settings.sections import RevisitSettings, SiteSettings
-
-if TYPE_CHECKING:
-    from incremental.settings.reference import Setting
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 _SPAN = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*-\s*(\d{1,2})(?::(\d{2}))?")
@@ -68,12 +65,30 @@ def check_interval(
         raise SettingsError(f"{where}.min_interval_minutes", shortest, way_out)
 
 
-def way_out_of(message: str, field: str) -> str:
+def converted(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
+    """Return a section of *tree*.
+
+    Raises:
+        SettingsError: names the field, its value unless that is a secret, and what is allowed.
+    """
+    try:
+        return msgspec.convert(tree[name], kind, strict=False)
+    except msgspec.ValidationError as error:
+        message, _, where = str(error).partition(" - at `$")
+        field = name + where.rstrip("`")
+        if named := re.search(r" field `(.*)`", message):
+            field += f".{named[1]}"
+        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+    except SettingsError as error:
+        raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
+
+
+def _way_out(message: str, field: str) -> str:
     """Return what a setting takes; *message* if the field is none."""
     # Read from the types, which takes a moment, for errors alone.
-    from incremental.settings.reference import settings_beside  # noqa: PLC0415
+    from incremental.settings.reference import setting_at, settings_beside  # noqa: PLC0415
 
-    found = setting_named(field)
+    found = setting_at(field)
     if found is not None and "missing" in message:
         return f"is missing ({found.says.rstrip('.')})"
     if found is not None:
@@ -82,11 +97,24 @@ def way_out_of(message: str, field: str) -> str:
     return f"unknown setting; known: {known}" if "unknown" in message else message
 
 
-def setting_named(field: str) -> Setting | None:
-    """Return the setting of a field such as ``site[0].url``; None = it is none."""
+def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
+    """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
     from incremental.settings.reference import setting_at  # noqa: PLC0415 - likewise
 
-    return setting_at(field)
+    setting = setting_at(field)
+    value = tree
+    for part in field.replace("[", ".").replace("]", "").split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part, value)
+        elif isinstance(value, list | tuple) and part.isdigit():
+            value = value[int(part)]
+    # A value in place of a whole section or entry, or below a mistyped name, may be a secret.
+    known = (
+        not setting.secret
+        if setting is not None
+        else field in tree and isinstance(value, int | float)
+    )
+    return value if known and not isinstance(value, Mapping) else "..."
 
 
 def checked_entry(
@@ -98,16 +126,11 @@ def checked_entry(
         InputError: a value is not usable; it names the field, without the entry's *name*.
     """
     try:
-        entry = msgspec.convert(typed, kind, strict=False)
+        entry: Entry = converted(name, kind, {name: typed})
         check(entry)
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$.")
-        field = where.rstrip("`").partition("[")[0]
-        way_out = way_out_of(message, f"{name}.{field}")
-        raise InputError(field or name, typed.get(field, ""), way_out) from None
     except SettingsError as error:
-        field = error.field.removeprefix(f"{name}.").removeprefix(f"{name} ")
-        # What the checks do not show is a secret.
+        field = error.field.removeprefix(name).lstrip(". ").partition("[")[0]
+        # What is not shown is a secret.
         value = "" if error.value == "..." else error.value
-        raise InputError(field, value, error.way_out) from None
+        raise InputError(field or name, value, error.way_out) from None
     return entry

@@ -11,7 +11,7 @@ import msgspec
 
 from incremental.base.errors import SettingsError
 from incremental.base.features import ENVIRONMENT_PREFIX, FILE_NAME, entries, found
-from incremental.settings.checks import check_interval, check_site, setting_named, way_out_of
+from incremental.settings.checks import check_interval, check_site, converted
 from incremental.settings.sections import Settings, check_engine, core_sections, entry_of
 
 
@@ -61,10 +61,10 @@ def load_with_sources(
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
-    if not settings.topics.trees:
+    source = settings.topics.tree
+    if not source or ":" in source:
         return settings, folder, sources
-    trees = tuple(one if ":" in one else str(folder / one) for one in settings.topics.trees)
-    topics = msgspec.structs.replace(settings.topics, trees=trees)
+    topics = msgspec.structs.replace(settings.topics, tree=str(folder / source))
     return msgspec.structs.replace(settings, topics=topics), folder, sources
 
 
@@ -81,7 +81,7 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
         SettingsError: names the field, its value and what is allowed.
     """
     kinds = core_sections()
-    core = {name: _section(name, kinds[name], tree) for name in kinds if name in tree}
+    core = {name: converted(name, kinds[name], tree) for name in kinds if name in tree}
     settings = Settings(**core)
     # Most people set nothing of a feature, and looking for them takes a while.
     if settings.features.off or len(core) < len(tree):
@@ -96,20 +96,6 @@ def build_settings(tree: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _section(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a type, and its value
-    """Return a section of *tree*."""
-    try:
-        return msgspec.convert(tree[name], kind, strict=False)
-    except msgspec.ValidationError as error:
-        message, _, where = str(error).partition(" - at `$")
-        field = name + where.rstrip("`")
-        if named := re.search(r" field `(.*)`", message):
-            field += f".{named[1]}"
-        raise SettingsError(field, _value_at(tree, field), way_out_of(message, field)) from None
-    except SettingsError as error:
-        raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
-
-
 def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
     """Add the sections of features; those of one that is off or broken are not read."""
     for name in settings.features.off:
@@ -120,7 +106,7 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
     given = dict.fromkeys(sorted(tree.keys() - core_sections()), "")
     _refuse_sections(given, [*core_sections(), *(entries().keys() - without)])
     kinds = {name: settings.enabled.section(name) for name in given}
-    made = [_section(name, kind, tree) for name, kind in kinds.items() if kind is not None]
+    made = [converted(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
 
@@ -172,21 +158,3 @@ def _off(tree: Mapping[str, Any]) -> frozenset[str]:
     given = tree.get("features")
     off = given.get("off") if isinstance(given, Mapping) else None
     return frozenset(map(str, off)) if isinstance(off, list | tuple) else frozenset()
-
-
-def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
-    """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
-    setting = setting_named(field)
-    value = tree
-    for part in field.replace("[", ".").replace("]", "").split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part, value)
-        elif isinstance(value, list | tuple) and part.isdigit():
-            value = value[int(part)]
-    # A value in place of a whole section or entry, or below a mistyped name, may be a secret.
-    known = (
-        not setting.secret
-        if setting is not None
-        else field in tree and isinstance(value, int | float)
-    )
-    return value if known and not isinstance(value, Mapping) else "..."

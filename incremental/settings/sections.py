@@ -266,8 +266,8 @@ class FeatureSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TopicSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How topics score pages."""
 
-    trees: tuple[str, ...] = ()
-    """Semantic trees, for the methods ``semantic`` and ``fused``: tables of words and broader senses,
+    tree: str = ""
+    """A semantic tree, for the methods ``semantic`` and ``fused``: a table of words and broader senses,
     relative to the settings file, or ``wn:LEXICON`` of the package wn. None is shipped."""
 
 

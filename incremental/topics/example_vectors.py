@@ -2,12 +2,12 @@
 
 ::
 
-    a topic's model ── texts without a vector of the present space ── 64 ──> the embedder's thread,
-          ^                                                                  when no page waits
-          │                                                                      │ a later step
-          └── learn again, with those that came <────────────────────────────────┘
-                        none came twice: a pause of a minute; doubling to an hour, if the embedder
-                                         has no trouble and so the texts have
+    a topic's model ── texts without a vector of the present space ──> the embedder's thread,
+          ^                                                            when no page waits
+          │                                                                │ a later step
+          └── learn again, with those that came <──────────────────────────┘
+                        none came: a pause of a minute; doubling to an hour, if the embedder has
+                                   no trouble and so the texts have
 
 They lack some after another model was installed or chosen, and where the model failed or was too slow when
 the topic was trained.
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
     from incremental.topics.model_store import TopicModelStore
 
-# At once, and the topics learn after each: 15 seconds of a core with the default model.
-PORTION: Final = 64
+# At once: the embedder's queue holds twice as many.
+PORTION: Final = 500
 POLL_SECONDS: Final = 1.0
 FIRST_PAUSE_SECONDS: Final = 60.0
 LONGEST_PAUSE_SECONDS: Final = 3_600.0
@@ -44,8 +44,6 @@ class ExampleVectors:
         self._model_store = model_store
         self._embedder = embedder
         self._asked: dict[int, Future[Meaning | None]] = {}
-        # Asked last, so that they keep no other from its turn.
-        self._failed: set[int] = set()
         self._versions: dict[int, str] = {}
         self._due_at = inf
         self._pause = FIRST_PAUSE_SECONDS
@@ -65,37 +63,29 @@ class ExampleVectors:
             return self._taken_in(topics, now)
         # Topics of other versions learned, perhaps from other texts.
         versions = {topic.row.id: topic.row.version for topic in topics}
-        set_back = now + LONGEST_PAUSE_SECONDS < self._due_at < inf
-        if versions == self._versions and now < self._due_at and not set_back:
+        # A clock that was ahead has put it further off.
+        self._due_at = min(self._due_at, now + LONGEST_PAUSE_SECONDS)
+        if versions == self._versions and now < self._due_at:
             return set()
         self._versions, self._due_at = versions, inf
-        texts = {topic.row.id: unplaced(topic) for topic in topics}
-        waiting = {
-            key: page
-            for pages in texts.values()
-            for key, page in pages.items()
-            if page.meaning is None
-        }
-        self._failed &= waiting.keys()
-        chosen = [key for key in waiting if key not in self._failed] or list(waiting)
-        # Not as pages, which visits wait for.
-        self._asked = {key: self._embedder.start_later(waiting[key]) for key in chosen[:PORTION]}
-        return {
-            topic_id
-            for topic_id, pages in texts.items()
-            if any(page.meaning is not None for page in pages.values())
-        }
+        known = set()
+        for topic in topics:
+            for key, page in unplaced(topic).items():
+                if page.meaning is not None:
+                    known.add(topic.row.id)
+                elif key not in self._asked and len(self._asked) < PORTION:
+                    # Not as pages, which visits wait for.
+                    self._asked[key] = self._embedder.start_later(page)
+        return known
 
     def _taken_in(self, topics: Sequence[ActiveTopic], now: float) -> set[int]:
         if not all(answer.done() for answer in self._asked.values()):
             return set()
         found = {key: answer.result() for key, answer in self._asked.items()}
-        self._asked = {}
-        is_first = not found.keys() <= self._failed
-        self._failed |= {key for key, meaning in found.items() if meaning is None}
         known = {key: meaning for key, meaning in found.items() if meaning is not None}
-        self._model_store.know(known)
-        if known or is_first:
+        self._asked = {}
+        self._model_store.background.meanings.put_all(known.items())
+        if known:
             self._due_at, self._pause = now, FIRST_PAUSE_SECONDS
         else:
             self._due_at = now + self._pause

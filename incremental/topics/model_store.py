@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
 from itertools import islice
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from classifier.links.learned_order import LearnedOrder
 from classifier.papers.adaptive import AdaptiveCentre
-from classifier.papers.semantic_tree import SemanticTree, TreeError, joined
+from classifier.papers.semantic_tree import SemanticTree, TreeError
 from classifier.papers.trees import read_tree
 from classifier.topic.model import TopicModel
 from classifier.words.background import Background
@@ -85,7 +85,7 @@ class TopicModelStore:
     def __init__(
         self,
         store: Store,
-        trees: Sequence[str],
+        tree: str = "",
         *,
         embedder: PageEmbedder | None = None,
         waits: bool = True,
@@ -95,9 +95,9 @@ class TopicModelStore:
         """None = words alone judge."""
         self._waits = waits
         self._store = store
-        self._trees = trees
+        self._tree_source = tree
         self._tree: SemanticTree | None = None
-        self._tree_problems: list[str] | None = None
+        self._tree_problems: list[str] = []
         self._background: Background | None = None
         self._kept_pages = 0
         # Of the sample's.
@@ -120,7 +120,7 @@ class TopicModelStore:
                 standing = Readiness(ready=False, why=Text("lacks.untrained", reason=str(error)))
             else:
                 problems = self._vector_warnings(row, model.evidence)
-                problems += (self._tree_problems or []) if row.method in WITH_TREE else []
+                problems += self._tree_problems if row.method in WITH_TREE else []
                 fields = {
                     "model": to_json(model.to_json()),
                     "version": model.version,
@@ -176,7 +176,7 @@ class TopicModelStore:
         """Return *said* with vectors: known ones, and others as far as they come in time."""
         if self.embedder is None:
             return list(said)
-        self.background.meanings.put_all(self._kept_meanings(row))
+        self.background.meanings.put_all(self._evidence(row).meanings)
         placed = [(origin, replace(page, meaning=self.meaning_of(page))) for origin, page in said]
         if not self._waits:
             return placed
@@ -193,13 +193,13 @@ class TopicModelStore:
                 placed[place] = (origin, replace(page, meaning=answer.result()))
         return placed
 
-    def _kept_meanings(self, row: TopicRow) -> Iterable[tuple[int, Meaning]]:
-        """Return the vectors that a topic's stored model learned from, of whatever model."""
+    def _evidence(self, row: TopicRow) -> Evidence:
+        """Return what a topic's stored model learned from; of a damaged one, or of none, nothing."""
         try:
             kept = json.loads(self._store.topics.model(row.id) or "{}")
-            return restored(kept["evidence"], Evidence, "topic").meanings
+            return restored(kept["evidence"], Evidence, "topic")
         except (LookupError, TypeError, ValueError, RecursionError, TopicModelError):
-            return ()  # a damaged model is trained again, from its examples
+            return Evidence()  # it is trained again, from its examples
 
     def meaning_of(self, page: PageText) -> Meaning | None:
         """Return the vector that is known of a text; None = none is."""
@@ -298,16 +298,13 @@ class TopicModelStore:
         return set(trained) if more_vectors else early
 
     def _semantic_tree(self, method: str) -> SemanticTree | None:
-        if method not in WITH_TREE:
+        if method not in WITH_TREE or not self._tree_source or self._tree_problems:
             return None
-        if self._tree_problems is None:
-            found, self._tree_problems = [], []
-            for source in self._trees:
-                try:
-                    found.append(read_tree(source))
-                except TreeError as error:
-                    self._tree_problems.append(Text("lacks.tree", reason=str(error)))
-            self._tree = joined(found)
+        if self._tree is None:
+            try:
+                self._tree = read_tree(self._tree_source)
+            except TreeError as error:
+                self._tree_problems = [Text("lacks.tree", reason=str(error))]
         return self._tree
 
     def forget(self) -> None:
@@ -339,31 +336,22 @@ class TopicModelStore:
         }
         return {key: page for key, page in found.items() if key in topic.lacking}
 
-    def know(self, found: Mapping[int, Meaning]) -> None:
-        """Keep vectors for the next training, by the keys of their texts."""
-        self.background.meanings.put_all(found.items())
-
     def know_page(self, page: PageText) -> None:
         """Keep the vector of a page that a topic may learn from, if it has one."""
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
-    def warnings(self, row: TopicRow) -> list[str]:
-        """Return a topic's warnings: of its last training, and what vectors it lacks now."""
-        try:
-            evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
-        except (TopicError, ValueError, RecursionError):
-            if (model := self.model(row)) is None:
-                return []
-            evidence = model.evidence
-        return [*self._vector_warnings(row, evidence), *other_warnings(warnings_of(row))]
+    def warnings(self, row: TopicRow, evidence: Evidence | None = None) -> list[str]:
+        """Return a topic's warnings: of its last training, and what vectors it lacks now.
+
+        *evidence* is what it learned from, None = that of its stored model.
+        """
+        others = other_warnings(warnings_of(row))
+        return [*self._vector_warnings(row, evidence or self._evidence(row)), *others]
 
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        others = other_warnings(warnings_of(topic.row))
-        warnings = stored_warnings(
-            [*self._vector_warnings(topic.row, topic.model.evidence), *others]
-        )
+        warnings = stored_warnings(self.warnings(topic.row, topic.model.evidence))
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)

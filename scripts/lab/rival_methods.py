@@ -1,9 +1,9 @@
 """Plain methods that the topics' own are compared with, by name beside those once this is imported."""
 
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Final
 
-from classifier.papers.rankers import Fitted, LinearRanker, Ranker, Scores
+from classifier.papers.rankers import Fitted, LinearRanker, Scores, trained
 from classifier.papers.similarity import topic_vector
 from classifier.topic.methods import FITTERS, ByKeyword, Setting, ranked
 from classifier.words.background import Background, tf_idf
@@ -22,19 +22,17 @@ _NU: Final = 0.5
 KEYWORDS_OF_EXAMPLES: Final = 10
 
 
-class Bm25Ranker(Ranker):
+class Bm25Ranker(Fitted):
     """Okapi BM25 (k1 1.2, b 0.75) with the heaviest tf-idf terms of the examples as the query."""
 
-    def __init__(self, background: Background) -> None:
-        self._background = background
-
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:
+    def __init__(
+        self, positives: Sequence[Terms], negatives: Sequence[Terms], background: Background
+    ) -> None:
         """Choose the query; page lengths are relative to the mean of all given pages."""
-        centre = mean([unit(tf_idf(page, self._background)) for page in positives])
-        self._query = {term: self._background.idf(term) for term, _ in top(centre, BM25_TERMS)}
+        centre = mean([unit(tf_idf(page, background)) for page in positives])
+        self._query = {term: background.idf(term) for term, _ in top(centre, BM25_TERMS)}
         lengths = [sum(page.values()) for page in [*positives, *negatives]]
         self._mean_length = max(sum(lengths) / max(len(lengths), 1), 1.0)
-        return self
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return BM25 scores."""
@@ -53,16 +51,16 @@ class Bm25Ranker(Ranker):
         }
 
 
-class OneClassSvmRanker(LinearRanker):
-    """A one-class SVM with a linear kernel (paper 001): positives only."""
+def one_class_svm(
+    positives: Sequence[Terms],
+    negatives: Sequence[Terms],  # noqa: ARG001 - it needs none
+    background: Background,
+) -> LinearRanker:
+    """Return a one-class SVM with a linear kernel (paper 001): positives only."""
+    from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
 
-    def fit(self, positives: Sequence[Terms], negatives: Sequence[Terms]) -> Self:  # noqa: ARG002 - needs none
-        """Train on the positives."""
-        from sklearn.svm import OneClassSVM  # noqa: PLC0415 - heavy
-
-        machine = OneClassSVM(kernel="linear", nu=_NU)
-        self.learn(positives, lambda rows: machine.fit(rows).coef_.toarray()[0])
-        return self
+    machine = OneClassSVM(kernel="linear", nu=_NU)
+    return trained(positives, background, lambda rows: machine.fit(rows).coef_.toarray()[0])
 
 
 def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
@@ -75,6 +73,6 @@ def _fit_keyword(evidence: Evidence, setting: Setting) -> Fitted:
 
 FITTERS.update(
     keyword=_fit_keyword,
-    bm25=ranked(lambda setting: Bm25Ranker(setting.background)),
-    one_class_svm=ranked(lambda setting: OneClassSvmRanker(setting.background)),
+    bm25=ranked(Bm25Ranker),
+    one_class_svm=ranked(one_class_svm),
 )

@@ -327,7 +327,7 @@ def test_a_topic_without_its_examples_waits_and_says_so(hubwatch: Run) -> None:
 def test_a_broken_semantic_tree_is_named_and_left_out(
     hubwatch: Run, tmp_path: Path, content: str | None, says: str
 ) -> None:
-    (tmp_path / "hubwatch.toml").write_text('[topics]\ntrees = ["words.tree"]\n')
+    (tmp_path / "hubwatch.toml").write_text('[topics]\ntree = "words.tree"\n')
     if content is not None:
         (tmp_path / "words.tree").write_text(content)
     words = ["--keyword", "suspension bridge", "--keyword", "viaduct"]

@@ -165,7 +165,7 @@ def test_a_topic_that_was_made_while_the_model_failed_learns_when_it_answers(
     model.fails = True
     with embedding(model, clock) as pages, watch(tmp_path, clock, pages) as crawl:
         describe(crawl.store)
-        TopicModelStore(crawl.store, (), embedder=pages).learn(find_topic(crawl.store, "bridges"))
+        TopicModelStore(crawl.store, embedder=pages).learn(find_topic(crawl.store, "bridges"))
         assert "have no vector of lengths 1 yet" in warnings(crawl.store)
         crawl.crawler.load(START)
         steps(crawl, pages)
@@ -233,7 +233,7 @@ def test_only_what_has_no_vector_is_embedded(tmp_path: Path) -> None:
             mark_relevant(crawl.store, count, first=first)
             model = Lengths()
             with embedding(model, clock) as pages:
-                models = TopicModelStore(crawl.store, (), embedder=pages)
+                models = TopicModelStore(crawl.store, embedder=pages)
                 models.learn(find_topic(crawl.store, "bridges"))
             asked.append(sum(f"Bridge {n}\n" in text for text in model.asked for n in range(21)))
         assert asked == [20, 1]
@@ -246,7 +246,7 @@ def test_a_training_that_did_not_get_all_vectors_is_due_again(tmp_path: Path) ->
     with embedding(model, clock) as pages, watch(tmp_path, clock, pages) as crawl:
         describe(crawl.store)
         mark_relevant(crawl.store, 150)
-        TopicModelStore(crawl.store, (), embedder=pages).learn(find_topic(crawl.store, "bridges"))
+        TopicModelStore(crawl.store, embedder=pages).learn(find_topic(crawl.store, "bridges"))
         some = len(spaces(crawl.store))
         assert 0 < some < 150
         said = f"examples without a vector of lengths 1 yet: {151 - some} of 151"
@@ -266,7 +266,7 @@ def seen_pages(pages: PageEmbedder, first: int, count: int) -> list[PageText]:
         PageText(f"https://p{n}.example/", title=f"page{n} about subject{n}" + " x" * (n % 7))
         for n in range(first, first + count)
     ]
-    return pages.with_meanings(texts)
+    return [pages.with_meaning(text) for text in texts]
 
 
 def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
@@ -277,7 +277,7 @@ def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
     describe(sqlite_store)
     for name, counts in (("lengths 1", (200,)), ("lengths 2", (29, 1))):
         with embedding(Lengths(name), clock) as pages:
-            models = TopicModelStore(sqlite_store, (), embedder=pages)
+            models = TopicModelStore(sqlite_store, embedder=pages)
             row = find_topic(sqlite_store, "bridges")
             topics = models.active_topics([row if row.version else models.learn(row)])
             for count in counts:
@@ -296,7 +296,7 @@ def test_a_topic_shows_that_its_vectors_are_of_another_model(tmp_path: Path) -> 
         describe(crawl.store)
         for name in ("lengths 1", "lengths 2"):
             with embedding(Lengths(name), clock) as pages:
-                models = TopicModelStore(crawl.store, (), embedder=pages)
+                models = TopicModelStore(crawl.store, embedder=pages)
                 if name == "lengths 1":
                     models.learn(find_topic(crawl.store, "bridges"))
                 row = find_topic(crawl.store, "bridges")

@@ -126,8 +126,8 @@ def known_pages(embedder: PageEmbedder | None) -> Background:
         PageText(f"https://other.example/{number}", title=f"Note {number}", body=body)
         for number, body in enumerate(bodies)
     ]
-    for text in embedder.with_meanings(texts) if embedder else texts:
-        background.observe_page(text)
+    for text in texts:
+        background.observe_page(embedder.with_meaning(text) if embedder else text)
     return background
 
 

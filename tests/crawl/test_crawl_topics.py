@@ -456,7 +456,7 @@ def test_a_topic_begun_on_a_young_site_learns_at_fifteen_and_thirty_pages(tmp_pa
         run_until_judged(crawl, 16)
         assert 15 <= pages_learned_with(crawl) <= 16
         begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
-        TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        TopicModelStore(crawl.store).learn(topic_of(crawl, "soups"))
         crawl.crawler.load(crawl.clock.now())
         assert 15 <= pages_learned_with(crawl, "soups") <= 16
         run_until_judged(crawl, 31)
@@ -473,7 +473,7 @@ def test_the_first_topic_is_compared_with_the_pages_that_were_read_before_it(
     with Watch(tmp_path, FakeWeb(watch_clock(), pages), HOME, settings=MANY_VERIFICATIONS) as crawl:
         crawl.run(DAY)
         begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
-        learned = TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        learned = TopicModelStore(crawl.store).learn(topic_of(crawl, "soups"))
         assert pages_learned_with(crawl, "soups") >= 30
         assert not rough(crawl, "soups")
         crawl.crawler.load(crawl.clock.now())
@@ -488,7 +488,7 @@ def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: P
         counted = crawl.store.topics.background("pages")
         older = json.dumps(Background(3).to_json())
         crawl.store.topics.put_background("pages", older, now=START)
-        TopicModelStore(crawl.store, ()).learn(topic_of(crawl, "soups"))
+        TopicModelStore(crawl.store).learn(topic_of(crawl, "soups"))
         assert pages_learned_with(crawl, "soups") == 3
         crawl.store.topics.put_background("pages", counted, now=START)
         crawl.crawler.load(crawl.clock.now())
@@ -506,7 +506,7 @@ def test_a_topic_is_explained_in_words_of_the_pages_that_it_judged(tmp_path: Pat
         crawl.crawler.load(START)
         run_until_judged(crawl, 31)
         crawl.crawler.drain(crawl.clock.now())
-        models = TopicModelStore(crawl.store, ())
+        models = TopicModelStore(crawl.store)
         facts = explain_topic(crawl.store, models, topic_of(crawl))
         written = {*WORDS["bridge"], *WORDS["soup"], *COMMON}
         assert len(facts["terms"]) > 5

@@ -10,6 +10,7 @@ import pytest
 from classifier.embedding.embedder import Embedder, EmbeddingError, Vectors
 from classifier.embedding.packing import unpacked
 from classifier.words.values import PageText
+from incremental.topics.embedding import page_embedder
 from incremental.topics.embedding.page_embedder import (
     FIRST_PAUSE_SECONDS,
     PageEmbedder,
@@ -51,11 +52,14 @@ def page(text: str) -> PageText:
     return PageText("https://a.example/", title=text)
 
 
-def test_pages_are_embedded_in_a_thread_of_their_own_in_one_batch() -> None:
+def test_pages_that_wait_are_embedded_in_a_thread_of_their_own_in_one_batch() -> None:
     embedder = Lengths()
     with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
-        found = pages.with_meanings([page(f"title {number:03}") for number in range(50)])
-    assert all(one.meaning is not None and one.meaning.space == "lengths 1" for one in found)
+        embedder.goes_on.clear()
+        answers = [pages.start(page(f"title {number:03}")) for number in range(50)]
+        embedder.goes_on.set()
+        found = [answer.result(timeout=30) for answer in answers]
+    assert all(one is not None and one.space == "lengths 1" for one in found)
     assert embedder.threads == {"embedding"}
     assert len(embedder.batches) <= 2
 
@@ -83,14 +87,14 @@ def test_after_a_failure_pages_come_without_vectors_until_the_pause_is_over() ->
         assert pages.trouble() is None
 
 
-def test_a_slow_model_does_not_hold_up_a_visit() -> None:
+def test_a_slow_model_does_not_hold_up_a_visit(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Lengths()
+    monkeypatch.setattr(page_embedder, "PATIENCE_SECONDS", 0.01)
     embedder.goes_on.clear()
     with closing(PageEmbedder(embedder, lambda: 0.0)) as pages:
-        (found,) = pages.with_meanings([page("one")], patience_seconds=0.01)
-        assert found.meaning is None
+        assert pages.with_meaning(page("one")).meaning is None
         embedder.goes_on.set()
-        assert pages.with_meaning(page("one")).meaning is not None
+        assert pages.start(page("one")).result(timeout=30) is not None
 
 
 def test_a_page_without_words_has_no_vector_and_is_no_failure() -> None:

@@ -74,8 +74,8 @@ def test_a_text_that_breaks_the_model_pauses_nothing_and_is_no_problem() -> None
     model = Breaking("poison")
     with closing(PageEmbedder(model, lambda: START)) as pages:
         poison, bridge = (PageText("", title=title) for title in ("poison", "bridge"))
-        found = pages.with_meanings([poison, bridge])
-        assert [one.meaning is not None for one in found] == [False, True]
+        answers = [pages.start(poison), pages.start(bridge)]
+        assert [one.result(timeout=30) is not None for one in answers] == [False, True]
         assert pages.with_meaning(PageText("", title="boat")).meaning is not None
         assert (pages.trouble(), pages.has_none(poison)) == (None, True)
         calls = model.calls

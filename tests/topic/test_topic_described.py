@@ -16,7 +16,7 @@ SENTENCE = "Tenders for bridge maintenance"
 
 def test_a_sentence_is_enough_to_judge(sqlite_store: Store) -> None:
     row, _ = begin(sqlite_store, "t", examples=(), keywords=(), description=SENTENCE, now=1.0)
-    learned = TopicModelStore(sqlite_store, ()).learn(row)
+    learned = TopicModelStore(sqlite_store).learn(row)
     assert (learned.state, learned.description) == (TopicState.READY, SENTENCE)
     assert learned.version
 

@@ -128,7 +128,7 @@ def test_chinese_pages_and_anchors_are_ordered_by_words() -> None:
     order.observe(embedded(page, Subjects()), (), (), 0.9, model)
     order.learn_anchors(anchors(Subjects(), "大桥今天通车", "span soon"))
     kept = order.to_json()["vectors"]
-    assert kept["pages"]["keys"] == []
+    assert kept["pages"] == []
     order.observe(
         embedded(story(1, "crossing"), Subjects()),
         [LinkContext(story(1, "").url, text) for text in ("大桥今天通车", "span soon")],
@@ -137,7 +137,7 @@ def test_chinese_pages_and_anchors_are_ordered_by_words() -> None:
         model,
     )
     kept = order.to_json()["vectors"]
-    assert (len(kept["pages"]["keys"]), len(kept["anchors"]["keys"])) == (1, 1)
+    assert (len(kept["pages"]), len(kept["anchors"])) == (1, 1)
 
 
 def test_vectors_survive_a_restart() -> None:
@@ -167,7 +167,7 @@ def test_after_a_change_of_model_the_vectors_are_forgotten() -> None:
     assert soup == pytest.approx(bridge)
     vectors = order.to_json()["vectors"]
     assert vectors["space"] == space_of(OtherSubjects())
-    assert vectors["pages"]["keys"] == []
+    assert vectors["pages"] == []
     assert all(page[-1] is None for page in order.to_json()["memory"]["pages"])
 
 
@@ -177,7 +177,7 @@ def test_vectors_of_another_space_are_left_out() -> None:
     vectors.add_anchors(anchors(OtherSubjects(), "ladle soon"))
     vectors.add_anchors({"short": Meaning(Subjects.name, b"\x01\x02")})
     vectors.add_page("page", None, ["span soon", "ladle soon", "short"])
-    assert len(vectors.to_json()["anchors"]["keys"]) == 1
+    assert len(vectors.to_json()["anchors"]) == 1
 
 
 def test_what_is_stored_is_bounded() -> None:
@@ -188,7 +188,7 @@ def test_what_is_stored_is_bounded() -> None:
         vectors.add_anchors({f"anchor {number}": Meaning("wide 1", packed)})
         vectors.add_page(str(number), Meaning("wide 1", packed), [f"anchor {number}"])
     kept = vectors.to_json()
-    assert len(kept["pages"]["keys"]) == MAX_BYTES // wide
+    assert len(kept["pages"]) == MAX_BYTES // wide
     assert len(kept["led"]) == MAX_LED
     assert len(json.dumps(kept)) < 3 * MAX_BYTES
 
@@ -197,7 +197,7 @@ def test_what_is_stored_is_bounded() -> None:
 def test_damaged_vectors_are_refused(field: str) -> None:
     order, _ = crawled(Subjects())
     kept = order.to_json()
-    kept["vectors"][field] = {"keys": [1, 2], "rows": "AAAA"}
+    kept["vectors"][field] = [[1, "AAAA"]]
     with pytest.raises(TopicModelError):
         LearnedOrder.from_json(kept)
 

@@ -31,16 +31,6 @@ def test_a_circle_ranks_alike() -> None:
     assert pagerank([0, 1, 2], [1, 2, 0], 3).tolist() == pytest.approx([1 / 3] * 3)
 
 
-def test_without_damping_all_pages_are_alike() -> None:
-    assert pagerank([0], [1], 3, damping=0.0).tolist() == pytest.approx([1 / 3] * 3)
-
-
-@pytest.mark.parametrize(("source", "damping"), [(3, 0.85), (0, 1.0), (-1, 0.85), (0, -0.1)])
-def test_what_is_no_graph_is_refused(source: int, damping: float) -> None:
-    with pytest.raises(ValueError, match=r"must be|outside"):
-        pagerank([source], [1], 3, damping=damping)
-
-
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=40))
 def test_ranks_are_the_fixed_point_and_sum_to_one(links: list[tuple[int, int]]) -> None:
     sources, targets = zip(*links, strict=True) if links else ((), ())

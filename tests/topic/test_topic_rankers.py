@@ -1,31 +1,27 @@
 """The rankers, the key words and the threshold, each alone."""
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
-from lab.rival_methods import Bm25Ranker, OneClassSvmRanker
+from lab.rival_methods import Bm25Ranker, one_class_svm
 from topic_pages import crawled_background, pages_of
 
-from classifier.papers.bayes import Density
-from classifier.papers.rankers import (
-    BayesRanker,
-    CentroidRanker,
-    LogisticRanker,
-    Ranker,
-)
+from classifier.papers.bayes import Density, bayes
+from classifier.papers.rankers import centroid, logistic
+from classifier.topic.methods import Train
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch
 from classifier.words.keywords import Keywords
 from classifier.words.text import weighted_terms
 
-RANKERS: dict[str, Callable[[Background], Ranker]] = {
+RANKERS: dict[str, Train] = {
     "bm25": Bm25Ranker,
-    "centroid": CentroidRanker,
-    "logistic": LogisticRanker,
-    "one-class": OneClassSvmRanker,
-    "normal": lambda _: BayesRanker(Density.NORMAL),
-    "kernel": lambda _: BayesRanker(Density.KERNEL),
+    "centroid": centroid,
+    "logistic": logistic,
+    "one-class": one_class_svm,
+    "normal": partial(bayes, density=Density.NORMAL),
+    "kernel": partial(bayes, density=Density.KERNEL),
 }
 
 
@@ -36,8 +32,8 @@ def _terms(field: str, count: int, start: int = 0) -> list[dict[str, float]]:
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_ranker_puts_its_topic_first_and_names_its_terms(name: str) -> None:
     background = crawled_background(per_field=10)
-    ranker = RANKERS[name](background)
-    ranker.fit(_terms("astronomy", 5), _terms("cooking", 10) + _terms("banking", 10))
+    others = _terms("cooking", 10) + _terms("banking", 10)
+    ranker = RANKERS[name](_terms("astronomy", 5), others, background)
     own = ranker.scores(PageBatch(_terms("astronomy", 5, start=50), background))
     other = ranker.scores(PageBatch(_terms("cooking", 5, start=50), background))
     assert own.mean() > other.max()
@@ -60,8 +56,7 @@ def test_a_ranker_puts_its_topic_first_and_names_its_terms(name: str) -> None:
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_ranker_bears_empty_pages_and_no_negatives(name: str) -> None:
     background = Background()
-    ranker = RANKERS[name](background)
-    ranker.fit([{"goal": 1.0}], [])
+    ranker = RANKERS[name]([{"goal": 1.0}], [], background)
     scores = ranker.scores(PageBatch([{}, {"goal": 1.0}, {"other": 2.0}], background))
     assert scores.shape == (3,)
     assert np.isfinite(scores).all()

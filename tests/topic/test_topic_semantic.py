@@ -1,47 +1,48 @@
-"""Paper 002: plain and semantic similarity of pages, and what a page hands on to its links."""
+"""Paper 002: plain and semantic similarity of pages."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifier.papers.semantic_tree import SemanticTree, TreeBuilder
+from classifier.papers.rankers import Fitted, LinearRanker
+from classifier.papers.semantic_tree import SemanticTree, tree_of
 from classifier.papers.similarity import (
     ALPHA,
     NO_TREE,
     SemanticSimilarity,
-    VsmSimilarity,
-    link_score,
     topic_vector,
 )
 from classifier.words.background import Background
+from classifier.words.batch import PageBatch
 from classifier.words.evidence import Evidence
 from classifier.words.vectors import unit
 
 TOPIC = unit({"dog": 1.0, "wolf": 1.0})
-SHARES = st.lists(st.floats(0, 1), max_size=20)
 
 
 def animals() -> SemanticTree:
     """Return thing > animal > dog, wolf, cat; thing > machine > car."""
-    builder = TreeBuilder("animals")
-    links = [("thing", ""), ("animal", "thing"), ("machine", "thing"), ("car", "machine")]
-    links += [(word, "animal") for word in ("dog", "wolf", "cat")]
-    for word, parent in links:
-        sense = builder.sense(word)
-        builder.word(word, sense)
-        if parent:
-            builder.parent(sense, parent)
-    return builder.build()
+    up = {"thing": [], "animal": ["thing"], "machine": ["thing"], "car": ["machine"]}
+    up |= {word: ["animal"] for word in ("dog", "wolf", "cat")}
+    return tree_of("animals", up, [(word, word, "") for word in up])
+
+
+def of(method: Fitted, page: dict[str, float]) -> float:
+    """The score of one page."""
+    return float(method.scores(PageBatch([page], Background()))[0])
 
 
 def test_a_page_of_the_topics_own_words_has_cosine_one() -> None:
-    assert VsmSimilarity(TOPIC, Background()).of({"dog": 3.0, "wolf": 3.0}) == pytest.approx(1.0)
-    assert VsmSimilarity(TOPIC, Background()).of({"cat": 1.0}) == 0.0
+    background = Background()
+    topic = topic_vector(Evidence(examples=({"dog": 1.0, "wolf": 1.0},)), background)
+    plain = LinearRanker(background, topic)
+    assert of(plain, {"dog": 3.0, "wolf": 3.0}) == pytest.approx(1.0)
+    assert of(plain, {"cat": 1.0}) == 0.0
 
 
 def test_near_words_count_where_plain_vectors_see_none() -> None:
     similarity = SemanticSimilarity(TOPIC, Background(), animals())
-    assert similarity.of({"cat": 1.0}) > similarity.of({"car": 1.0}) > 0.0
+    assert of(similarity, {"cat": 1.0}) > of(similarity, {"car": 1.0}) > 0.0
 
 
 def test_similarity_is_the_mean_of_cosine_and_formula_8() -> None:
@@ -49,13 +50,13 @@ def test_similarity_is_the_mean_of_cosine_and_formula_8() -> None:
     semantic = (1 + ALPHA / (ALPHA + 2)) / 2
     similarity = SemanticSimilarity(TOPIC, Background(), animals())
     assert similarity.semantic({"dog": 5.0}) == pytest.approx(semantic)
-    assert similarity.of({"dog": 5.0}) == pytest.approx((2**-0.5 + semantic) / 2)
+    assert of(similarity, {"dog": 5.0}) == pytest.approx((2**-0.5 + semantic) / 2)
 
 
 def test_without_a_tree_exact_terms_count_and_the_user_is_warned() -> None:
     similarity = SemanticSimilarity(TOPIC, Background(), None)
     assert similarity.notes == (NO_TREE,)
-    assert similarity.of({"cat": 1.0}) == 0.0
+    assert of(similarity, {"cat": 1.0}) == 0.0
     assert similarity.semantic({"dog": 1.0, "cat": 1.0}) == pytest.approx(0.25)
 
 
@@ -72,10 +73,10 @@ def test_the_explanation_names_words_that_are_only_near() -> None:
 @given(st.dictionaries(st.sampled_from(["dog", "cat", "car", "new"]), st.floats(0, 99)))
 def test_similarities_stay_within_bounds(vector: dict[str, float]) -> None:
     for similarity in (
-        VsmSimilarity(TOPIC, Background()),
+        LinearRanker(Background(), TOPIC),
         SemanticSimilarity(TOPIC, Background(), animals()),
     ):
-        assert 0.0 <= similarity.of(vector) <= 1.0
+        assert 0.0 <= of(similarity, vector) <= 1.0 + 1e-9
 
 
 def test_a_topic_may_be_key_words_alone() -> None:
@@ -86,31 +87,9 @@ def test_a_topic_may_be_key_words_alone() -> None:
 def test_a_topic_of_nothing_scores_nothing() -> None:
     vector = topic_vector(Evidence(examples=({},)), Background())
     assert vector == {}
-    assert SemanticSimilarity(vector, Background(), animals()).of({"dog": 1.0}) == 0.0
+    assert of(SemanticSimilarity(vector, Background(), animals()), {"dog": 1.0}) == 0.0
 
 
 def test_examples_and_key_words_both_shape_the_topic() -> None:
     evidence = Evidence(examples=({"dog": 2.0},), keywords=("wolf",))
     assert set(topic_vector(evidence, Background())) == {"dog", "wolf"}
-
-
-@pytest.mark.parametrize(
-    ("children", "expected"),
-    [
-        ([], 0.5),
-        ([0.9, 0.9, 0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.9),
-        ([0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.5),
-        ([0.9, 0.1, 0.1, 0.1], 0.5),
-    ],
-    ids=["none", "most are valid: the bad one is dropped", "some: all count", "few: none counts"],
-)
-def test_children_count_by_three_cases(children: list[float], expected: float) -> None:
-    assert link_score(0.5, children, 0.4) == pytest.approx(expected)
-
-
-@given(st.floats(0, 1), SHARES, st.floats(0, 1))
-def test_a_link_score_lies_between_the_page_and_its_children(
-    own: float, children: list[float], valid_from: float
-) -> None:
-    score = link_score(own, children, valid_from)
-    assert min([own, *children]) - 1e-9 <= score <= max([own, *children]) + 1e-9

@@ -245,7 +245,7 @@ class Discoverer:
 
     def _ranked(self, urls: Sequence[str]) -> Sequence[str]:
         wanted = set(urls)
-        ranked = self._ranking.ranked("combined_f")
+        ranked = self._ranking.ranked()
         return [url for url in ranked if url in wanted]
 
     def _read(self, urls: Sequence[str]) -> list[KnownPage]:

@@ -51,7 +51,7 @@ def make_discoverer(
             make_reader(settings, workers=1) as read,
             make_embedder(settings, clock) as embedder,
         ):
-            model_store = TopicModelStore(store, settings.topics.trees, embedder=embedder)
+            model_store = TopicModelStore(store, settings.topics.tree, embedder=embedder)
             dependencies = Dependencies(
                 fetch=fetcher.fetch,
                 scorer=hub_scorer(models_folder(settings, folder)),

@@ -122,24 +122,11 @@ class PageEmbedder:
 
     def with_meaning(self, page: PageText) -> PageText:
         """Return *page* with its vector, or as it is if there is none within half a minute."""
-        return self.with_meanings([page])[0]
-
-    def with_meanings(
-        self, pages: Sequence[PageText], *, patience_seconds: float = PATIENCE_SECONDS
-    ) -> list[PageText]:
-        """Return *pages* with their vectors as far as they were found in time."""
-        ends = self._now() + patience_seconds
-        # Held, so that the thread takes them together.
-        with self._changed:
-            answers = [self.start(page) for page in pages]
-        found = []
-        for page, answer in zip(pages, answers, strict=True):
-            try:
-                meaning = answer.result(timeout=max(0.0, ends - self._now()))
-            except NotYetError:
-                meaning = None
-            found.append(page if meaning is None else replace(page, meaning=meaning))
-        return found
+        try:
+            meaning = self.start(page).result(timeout=PATIENCE_SECONDS)
+        except NotYetError:
+            return page
+        return page if meaning is None else replace(page, meaning=meaning)
 
     def start(self, page: PageText) -> Future[Meaning | None]:
         """Queue a page; None comes for one without words or on which the model breaks, and after a failure.

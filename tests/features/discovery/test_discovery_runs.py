@@ -112,7 +112,7 @@ def bridges(sqlite_store: Store) -> Store:
     sqlite_store.topics.put_examples(topic, [example], now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     return sqlite_store
 
 
@@ -131,9 +131,7 @@ def discoverer(
         now=lambda: world.time,
         pause=world.pause,
     )
-    return Discoverer(
-        store, settings or Settings(), topic, TopicModelStore(store, ()), dependencies
-    )
+    return Discoverer(store, settings or Settings(), topic, TopicModelStore(store), dependencies)
 
 
 def proposed(store: Store) -> list[str]:
@@ -246,7 +244,7 @@ def test_a_topic_without_pages_says_what_it_needs(sqlite_store: Store) -> None:
     sqlite_store.topics.add("bridges", ["bridge"], "fused", now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     with pytest.raises(InputError, match="at least one example page"):
         discoverer(sqlite_store, World(), Words())
 
@@ -258,7 +256,7 @@ def described(sqlite_store: Store) -> Store:
     row, _ = begin(
         sqlite_store, "bridges", examples=(), keywords=(), description=sentence, now=START
     )
-    TopicModelStore(sqlite_store, ()).learn(row)
+    TopicModelStore(sqlite_store).learn(row)
     return sqlite_store
 
 
