@@ -7,6 +7,9 @@ likeness 1 or 0, and a note says so.
 The vector space model is the paper's rival: the cosine alone (formula 4) of term frequencies weighted by
 position (formula 3) and rarity, a :class:`~classifier.papers.rankers.LinearRanker` on :func:`topic_vector`.
 
+``Score = delta * Sim(T, V) + (1 - delta) * mean of Sim(T, v_i)`` over the m valid of n child links
+(formula 10) is what a page passes on to its links.
+
 Two words are as similar as they are near in a semantic tree (formulas 5 to 7):
 ``similarity = alpha / (alpha + dist)`` with ``dist = d(X, P) + d(Y, P) + |depth X - depth Y|``, P the
 nearest common ancestor of the senses X and Y (our reading: the scan lost formula 6). The best pair of
@@ -173,3 +176,24 @@ class SemanticSimilarity(Fitted):
         if self._affinity is not None:
             return self._affinity(term)
         return self._topic.get(term, 0.0) / self._total
+
+
+# The paper's weight of the page itself.
+DELTA: Final = 0.8
+# The paper names three cases without numbers; our reading: if most links are valid, the others are dropped;
+# if few are, links do not count; else all count.
+MOST_VALID: Final = 0.7
+FEW_VALID: Final = 0.3
+
+
+def link_score(own: float, children: Sequence[float], valid_from: float) -> float:
+    """Return formula 10 for a page of similarity ``own`` and its links' similarities ``children``.
+
+    A link is valid from similarity ``valid_from`` on. A page without links has its own similarity.
+    """
+    valid = [child for child in children if child >= valid_from]
+    share = len(valid) / len(children) if children else 0.0
+    if share < FEW_VALID or not children:
+        return own
+    counted = valid if share > MOST_VALID else children
+    return DELTA * own + (1.0 - DELTA) * sum(counted) / len(counted)

@@ -4,7 +4,7 @@
 
     page(url, title, topic, html)   link(src, dst, anchor)
       -> fetched(url) -> Fetched(text, links)     lazily, once a process
-    highest promise -> graph.fetch(url) -> ordering.observe(fetched, waiting) -> promises
+    queue.take() -> graph.fetch(url) -> ordering.observe(fetched, waiting) -> promises -> queue.offer
 
 Labels are read by :meth:`Graph.is_on_topic` alone; no method has this object but through
 :meth:`Graph.fetch`.
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
+from classifier.papers.best_first import BestFirstQueue
 from classifier.words.text import weighted_terms
 from classifier.words.values import LinkContext, PageText
 from incremental.base.urls import normalize
@@ -157,11 +158,11 @@ def draw(pool: list[str], seeds: int, number: int) -> list[str]:
 
 def crawl(graph: Graph, seeds: list[str], ordering: Ordering, budget: int) -> Crawl:
     """Fetch *budget* pages, the seeds first; fewer when nothing more is known."""
-    promises: dict[str, float] = {}
+    queue = BestFirstQueue()
     waiting: Waiting = {}
     urls: dict[str, None] = {}
     spent = 0.0
-    for url in _next(seeds, promises):
+    for url in _next(seeds, queue):
         if len(urls) >= budget:
             break
         if url in urls:
@@ -171,19 +172,17 @@ def crawl(graph: Graph, seeds: list[str], ordering: Ordering, budget: int) -> Cr
         urls[url] = None
         begun = time.process_time()
         led_here = waiting.pop(url, [])
-        promises.pop(url, None)
+        queue.discard(url)
         for link in fetched.links:
             if link.url not in urls:
                 waiting.setdefault(link.url, []).append(link)
-        promises |= ordering.observe(fetched, led_here, waiting)
+        for target, promise in ordering.observe(fetched, led_here, waiting).items():
+            queue.offer(target, promise)
         spent += time.process_time() - begun
     return Crawl(tuple(urls), spent)
 
 
-def _next(seeds: list[str], promises: dict[str, float]) -> Iterator[str]:
-    """Yield the seeds, then the waiting URL of the highest promise, the oldest of equals."""
+def _next(seeds: list[str], queue: BestFirstQueue) -> Iterator[str]:
     yield from seeds
-    while promises:
-        url = max(promises, key=promises.__getitem__)
-        del promises[url]
+    while (url := queue.take()) is not None:
         yield url

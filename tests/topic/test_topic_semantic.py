@@ -10,6 +10,7 @@ from classifier.papers.similarity import (
     ALPHA,
     NO_TREE,
     SemanticSimilarity,
+    link_score,
     topic_vector,
 )
 from classifier.words.background import Background
@@ -18,6 +19,9 @@ from classifier.words.evidence import Evidence
 from classifier.words.vectors import unit
 
 TOPIC = unit({"dog": 1.0, "wolf": 1.0})
+
+
+SHARES = st.lists(st.floats(0, 1), max_size=20)
 
 
 def animals() -> SemanticTree:
@@ -93,3 +97,25 @@ def test_a_topic_of_nothing_scores_nothing() -> None:
 def test_examples_and_key_words_both_shape_the_topic() -> None:
     evidence = Evidence(examples=({"dog": 2.0},), keywords=("wolf",))
     assert set(topic_vector(evidence, Background())) == {"dog", "wolf"}
+
+
+@pytest.mark.parametrize(
+    ("children", "expected"),
+    [
+        ([], 0.5),
+        ([0.9, 0.9, 0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.9),
+        ([0.9, 0.1], 0.8 * 0.5 + 0.2 * 0.5),
+        ([0.9, 0.1, 0.1, 0.1], 0.5),
+    ],
+    ids=["none", "most are valid: the bad one is dropped", "some: all count", "few: none counts"],
+)
+def test_children_count_by_three_cases(children: list[float], expected: float) -> None:
+    assert link_score(0.5, children, 0.4) == pytest.approx(expected)
+
+
+@given(st.floats(0, 1), SHARES, st.floats(0, 1))
+def test_a_link_score_lies_between_the_page_and_its_children(
+    own: float, children: list[float], valid_from: float
+) -> None:
+    score = link_score(own, children, valid_from)
+    assert min([own, *children]) - 1e-9 <= score <= max([own, *children]) + 1e-9
