@@ -60,8 +60,6 @@ from store.values import DueTimes, HostRow, HubRow, VerificationRow
 SOON_SECONDS = 1.0
 # A site that is not in memory is read this long after the start, in case its price has fallen meanwhile.
 REPLAN_SECONDS = HOUR
-# How often a budget that all sites share is divided again.
-SHARE_SECONDS = 6 * HOUR
 # How many of the most overdue hubs are compared.
 CHOICE = 8
 # Until a site was watched this long its hubs are still being learned and leave nothing for refreshes: on
@@ -95,7 +93,6 @@ class Frontier:
         self._topic_fetches = topic_fetches
         self.likely_first = False
         """Whether verification fetches are ordered by what topics expect of them."""
-        self._settings = settings
         self._refuse = refuse
         self._quarantine = quarantine
         self.gate = gate
@@ -113,7 +110,6 @@ class Frontier:
         self._held: OrderedDict[int, None] = OrderedDict()
         self._only_quick = False
         self._requested = RequestedVisits(store)
-        self._shared_at = 0.0
 
     # Sites.
 
@@ -121,7 +117,6 @@ class Frontier:
         """Read the watched sites from the store: at start, and after another process changed them."""
         starts = not self._due
         changed = self.watched.load(now)
-        self._shared_at = now
         read = self._store.read.all_due_times().items()
         due = {one: times for one, times in read if one in self.watched}
         first_at = self._staggered(now) if starts else {}
@@ -179,16 +174,6 @@ class Frontier:
                 self.refresh(found, now)
             elif site_id in self.watched and times.first is not None:
                 heapq.heappush(self._queue, (times.first, site_id))
-
-    def share_again(self, now: float) -> None:
-        """Divide a shared budget again, by what sites have turned out to need."""
-        if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
-            return
-        self._shared_at = now
-        self.watched.share()
-        if self._settings.revisit.total_requests_per_day:
-            for site in self.watched:
-                self.refresh(site, now)
 
     # When.
 

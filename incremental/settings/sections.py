@@ -125,11 +125,9 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Longest time between two visits of a hub, if the budget allows."""
     first_requests: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 60
     """Requests that a new site gets once, beyond its budget, so that its hubs are read at once, not over
-    days. At most two days' budget; none with ``total_requests_per_day``; 0 = never."""
+    days. At most two days' budget; 0 = never."""
     hours: tuple[str, ...] = ()
     """Hours (UTC) in which sites may be fetched, like ``22:00-06:30``; empty = always."""
-    total_requests_per_day: _NotNegative = 0
-    """All sites together; 0 = the sum of the sites' budgets."""
 
 
 class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
