@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lab.clocks import SimulatedClock
@@ -93,9 +92,7 @@ def test_alone_a_daemon_has_every_site_and_leads(places: Places) -> None:
     assert not first.step()
 
 
-def test_a_newcomer_waits_until_the_others_know_of_it_and_no_visit_is_under_way(
-    places: Places,
-) -> None:
+def test_a_newcomer_waits_until_no_visit_is_under_way(places: Places) -> None:
     first = places.join("a")
     first.step()
     second = places.join("b", START + 3 * DAY)
@@ -193,22 +190,6 @@ def test_daemons_whose_clocks_are_minutes_apart_share_the_sites_and_take_over_no
     assert (first.sites, second.sites) == shares
     assert [first.member.holds, second.member.holds] == [True, True]
     assert [first.member.is_leader, second.member.is_leader] == [True, False]
-
-
-def test_a_daemon_that_is_alone_sends_no_statement_for_hosts(places: Places) -> None:
-    first = places.join("a")
-    first.step()
-    statements: list[str] = []
-    database: Any = first.member.register.database
-    database.query_hooks.append(lambda event: statements.append(event.sql))
-    visit(first, URL)
-    assert statements == []
-    places.join("b")
-    first.step()
-    first.clock.advance_to(START + 60)
-    del statements[:]
-    visit(first, "https://2.example/")
-    assert len(statements) == 1
 
 
 def test_without_a_heartbeat_nothing_is_sent_and_then_it_goes_on_as_before(places: Places) -> None:
