@@ -13,7 +13,6 @@ import msgspec
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import cores, one_thread_for_arithmetic
-from incremental.fetch.options import origin
 from incremental.settings import Settings
 
 if TYPE_CHECKING:
@@ -171,7 +170,6 @@ def make_renderer(
             others=PartFetcher(others.fetch, public, clock),
             agent=settings.fetch.user_agent_header,
             clock=clock,
-            posting={origin(site.url) for site in settings.site if site.browser_posts},
         ) as pool,
     ):
         yield pool

@@ -299,9 +299,6 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proxy: Annotated[str | None, SECRET, example("http://proxy.example:8080")] = None
     """For all requests to the site's origin; one in a private network must be in ``[fetch]
     allowed_hosts``."""
-    browser_posts: bool = False
-    """Whether scripts of pages that a browser draws may POST to the site's origin, as some do to read their
-    list (GraphQL); without the cookies, headers and password above."""
 
     def access(self) -> SiteAccess:
         """Return the credentials and headers sent to this site's origin."""
