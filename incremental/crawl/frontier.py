@@ -167,13 +167,8 @@ class Frontier:
             self._replan(site, now)
         self._queue.clear()
         self._held.clear()
-        self._due = self._store.read.all_due_times()
-        for site_id, times in self._due.items():
-            found = self.watched.in_memory(site_id)
-            if found is not None:
-                self.refresh(found, now)
-            elif site_id in self.watched and times.first is not None:
-                heapq.heappush(self._queue, (times.first, site_id))
+        self._due.clear()
+        self.load(now)
 
     # When.
 

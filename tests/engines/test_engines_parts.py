@@ -13,7 +13,7 @@ from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.hub_way import Way, WayKind
 from incremental.visit.engines.elsewhere import make_elsewhere
-from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, visit_elsewhere
+from incremental.visit.engines.visits import EngineReport, LostVisitError, visit_elsewhere
 from incremental.visit.engines.worker import refusal
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.errors import StoreFencedError
@@ -33,7 +33,7 @@ class Waiting:
         return self.answers[-1]
 
     def engine(self) -> Engine:
-        return Engine(Visits(self.start, lambda: EngineReport("dask", self.most)), workers=4)
+        return Engine(self.start, lambda: EngineReport("dask", self.most), workers=4)
 
     def die(self, *, blamed: bool = True) -> None:
         """Let the worker of all visits under way die."""
