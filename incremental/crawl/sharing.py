@@ -74,17 +74,11 @@ def membership(  # noqa: PLR0913 - what a daemon is known by
 ) -> Iterator[Membership]:
     """Yield the place of a daemon that writes to *store*, not joined yet; the heartbeat ends with it."""
     # Opened a second time: what keeps a daemon in its place must work when it has lost it.
-    with open_configured_store(settings, folder, busy_seconds=busy_seconds) as register:
-        place = Membership(
-            register,
-            store,
-            clock,
-            name=f"{platform.node()}-{os.getpid()}",
-            version=version("hubwatch"),
-            lives=lives,
-        )
-        with contextlib.closing(place):
-            yield place
+    with (
+        open_configured_store(settings, folder, busy_seconds=busy_seconds) as register,
+        contextlib.closing(Membership(register, store, clock, lives=lives)) as place,
+    ):
+        yield place
 
 
 def refuse_beside(rows: list[DaemonRow]) -> None:
@@ -108,14 +102,12 @@ _FENCED: Final = "another daemon has taken over the sites of this one, which joi
 class Membership(Part):
     """One daemon's place. Steps run in the crawler's thread; the heartbeat has one of its own."""
 
-    def __init__(  # noqa: PLR0913 - what it is known by, and what it keeps up
+    def __init__(
         self,
         register: Store,
         fenced: Store,
         clock: Clock,
         *,
-        name: str,
-        version: str,
         lives: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a place, not joined yet.
@@ -127,8 +119,6 @@ class Membership(Part):
         """The store for what no daemon's place has to do with, such as the web page."""
         self._fenced = fenced
         self._clock = clock
-        self._name = name
-        self._version = version
         self._lives = lives
         self._id = 0
         self._renewed = 0.0
@@ -191,9 +181,8 @@ class Membership(Part):
         self._sites = self._leaving = frozenset()
         self._is_leader, self._settled_for = False, None
         moment = self._clock.monotonic()
-        found = self.register.daemons.join(
-            self._name, version=self._version, lease_seconds=LEASE_SECONDS
-        )
+        name, daemons = f"{platform.node()}-{os.getpid()}", self.register.daemons
+        found = daemons.join(name, version=version("hubwatch"), lease_seconds=LEASE_SECONDS)
         self._id, self._renewed, self._lost = found, moment, False
         fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         fenced.write_for(found)

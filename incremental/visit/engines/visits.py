@@ -36,8 +36,6 @@ class EngineReport:
     """Why nothing can be fetched; empty = something can."""
     since: float = 0.0
     """When that began, unix seconds; 0 = it does not wait."""
-    unknown: int = 0
-    """Workers of a cluster that have not said their version yet."""
     refused: tuple[str, ...] = ()
     """Workers that get no visits, each with the reason."""
 
