@@ -74,7 +74,6 @@ class DaemonRow:
     name: str
     version: str
     joined_at: float
-    seen_at: float
     beat_at: float
     beat_age: float
     """Since the last heartbeat."""
@@ -92,7 +91,7 @@ class Daemons(Repository):
         if is_sqlite(self._db):
             return []
         statement = (
-            "SELECT id, name, version, joined_at, seen_at, beat_at, "
+            "SELECT id, name, version, joined_at, beat_at, "
             "($now - beat_at)::float8, lease_until > $now, is_leader, "
             "(SELECT count(*) FROM daemon_site WHERE daemon_id = daemon.id) "
             "FROM daemon ORDER BY id"
@@ -119,8 +118,8 @@ class Daemons(Repository):
                 )
             self._evict()
             statement = (
-                "INSERT INTO daemon (name, version, joined_at, beat_at, seen_at, "
-                "lease_until, is_leader) SELECT %s, %s, t, t, t, t + %s, FALSE "
+                "INSERT INTO daemon (name, version, joined_at, beat_at, "
+                "lease_until, is_leader) SELECT %s, %s, t, t, t + %s, FALSE "
                 "FROM (SELECT $now AS t) AS now RETURNING id"
             )
             return int(self._run(statement, name, version, lease_seconds)[0][0])
@@ -137,10 +136,8 @@ class Daemons(Repository):
         """Remove a daemon; its sites are free at once."""
         self._run("DELETE FROM daemon WHERE id = %s RETURNING id", daemon)
 
-    def meet(self, daemon: int, *, lease_seconds: float, shares: bool) -> list[DaemonRow]:
+    def meet(self, daemon: int, *, lease_seconds: float) -> list[DaemonRow]:
         """Remove daemons with an expired lease, choose a leader, and return the running daemons.
-
-        *shares*: whether this daemon shares hosts with all that it has met, so that others may rely on it.
 
         Raises:
             StoreFencedError: this daemon was removed.
@@ -153,8 +150,6 @@ class Daemons(Repository):
             there = self.all()
             if not any(one.is_leader for one in there) and there[0].id == daemon:
                 self._run("UPDATE daemon SET is_leader = TRUE WHERE id = %s RETURNING id", daemon)
-            if shares or len(there) == 1:
-                self._run("UPDATE daemon SET seen_at = $now WHERE id = %s RETURNING id", daemon)
             self._run(
                 "DELETE FROM host_claim WHERE daemon_id IS NULL "
                 "AND free_at < $now - %s RETURNING name",
@@ -185,15 +180,6 @@ class Daemons(Repository):
         return self.live()
 
     # Sites.
-
-    def count_sites(self) -> tuple[int, int, int]:
-        """Return the number of sites, the last one's id, and the number of sites with an owner."""
-        statement = (
-            "SELECT (SELECT count(*) FROM site), (SELECT coalesce(max(id), 0) FROM site), "
-            "(SELECT count(*) FROM daemon_site)"
-        )
-        count, last, taken = self._run(statement)[0]
-        return int(count), int(last), int(taken)
 
     def holders(self) -> dict[int, int | None]:
         """Return the daemon of each site, by ids; None = no owner."""
@@ -277,14 +263,6 @@ class Daemons(Repository):
             self._run(over, daemon, list(busy))
         except IntegrityError as error:
             raise StoreFencedError("another daemon has taken over the sites of this one") from error
-
-    def longest_wait(self, daemon: int) -> float:
-        """Return the remaining seconds of hosts' pauses after other daemons' requests."""
-        statement = (
-            "SELECT coalesce(max(free_at) - $now, 0) FROM host_claim "
-            "WHERE daemon_id IS DISTINCT FROM %s"
-        )
-        return max(float(self._run(statement, daemon)[0][0]), 0.0)
 
     def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement that returns rows."""

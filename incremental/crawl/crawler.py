@@ -158,7 +158,6 @@ class Crawler:
             if when_done is None:
                 self._record(now)
         self.topics.keep(now)
-        self.frontier.share_again(now)
         wake_at = min(self.frontier.wake_at(now), self.topics.refines_at(now))
         self._wake_at = self.engine.again_at(wake_at, now)
         self.frontier.watched.evict()

@@ -18,7 +18,7 @@ from typing import Any
 
 from incremental.base.attempts import Bug, attempt
 from incremental.fetch.status import FetchStatus, Response
-from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits
+from incremental.visit.engines.visits import EngineReport, LostVisitError
 from incremental.visit.visit import Outcome, VisitTask
 
 logger = logging.getLogger("hubwatch.engine")
@@ -33,9 +33,20 @@ STARVED_SECONDS = 1.0
 class Engine:
     """Visits under way. Used by the crawler's thread only."""
 
-    def __init__(self, visits: Visits, *, workers: int) -> None:
-        """Run at most *workers* visits at a time."""
-        self._visits = visits
+    def __init__(
+        self,
+        start: Callable[[VisitTask], Future[Outcome]],
+        report: Callable[[], EngineReport],
+        *,
+        workers: int,
+    ) -> None:
+        """Run at most *workers* visits at a time.
+
+        *start* begins one; its future may raise :class:`LostVisitError`. *report*: what runs them, and how
+        many it can run now; does not wait, from any thread.
+        """
+        self._start = start
+        self.report = report
         self._workers = workers
         self._running: dict[Future[Outcome], VisitTask] = {}
         # Workers that a page ended, by page.
@@ -47,7 +58,7 @@ class Engine:
 
     @property
     def _most(self) -> int:
-        return min(self._workers, self._visits.report().workers)
+        return min(self._workers, self.report().workers)
 
     @property
     def free(self) -> int:
@@ -85,17 +96,13 @@ class Engine:
         starved = not self._running and not self._most
         return max(wanted_at, now + STARVED_SECONDS) if starved else wanted_at
 
-    def report(self) -> EngineReport:
-        """Return what runs the visits; from any thread."""
-        return self._visits.report()
-
     def start(self, task: VisitTask, when_done: Callable[[], Any] | None = None) -> None:
         """Start a visit; *when_done* is called from the thread that finished it."""
         if _page(task) in self._suspects and self._has_suspect():
             future: Future[Outcome] = Future()
             self._held.append((task, future))
         else:
-            future = self._visits.start(task)
+            future = self._start(task)
         self._running[future] = task
         if when_done is not None:
             future.add_done_callback(lambda _: when_done())
@@ -132,7 +139,7 @@ class Engine:
         if any(_page(task) in self._suspects for task in under_way):
             return
         task, future = self._held.popleft()
-        self._visits.start(task).add_done_callback(partial(_pass_on, answer=future))
+        self._start(task).add_done_callback(partial(_pass_on, answer=future))
 
     def _lost(self, task: VisitTask, lost: LostVisitError) -> Outcome:
         """Return the outcome of a visit that nobody can ask for."""

@@ -280,7 +280,7 @@ class FactReader:
             known=known,
             visible=frozenset(visible),
             young=_young(hub, sights),
-            scores=self._scores(unknown, hub, site, now),
+            scores=self.scores([] if hub.kind == HubKind.FEED else unknown, site, now),
             labels=read.corrections([t.canonical_key for t in unknown]),
             counts=Counter(map(template, urls)),
             limits=self._limits,
@@ -322,13 +322,6 @@ class FactReader:
         if unknown < QUOTA_MATTERS * limit:
             return limit
         return limit - self._store.read.announced_since(site_id, now - DAY)
-
-    def _scores(
-        self, unknown: Sequence[SeenLink], hub: HubRow, site: WatchedSite, now: float
-    ) -> dict[str, float]:
-        if hub.kind == HubKind.FEED or not unknown:
-            return {}
-        return self.scores(unknown, site, now)
 
     def scores(self, links: Sequence[SeenLink], site: WatchedSite, now: float) -> dict[str, float]:
         """Return the probability of each link being a hub, by canonical key."""

@@ -59,8 +59,6 @@ from store.values import DueTimes, HostRow, HubRow, VerificationRow
 SOON_SECONDS = 1.0
 # A site that is not in memory is read this long after the start, in case its price has fallen meanwhile.
 REPLAN_SECONDS = HOUR
-# How often a budget that all sites share is divided again.
-SHARE_SECONDS = 6 * HOUR
 # How many of the most overdue hubs are compared.
 CHOICE = 8
 # Until a site was watched this long its hubs are still being learned and leave nothing for refreshes: on
@@ -94,7 +92,6 @@ class Frontier:
         self._topic_fetches = topic_fetches
         self.likely_first = False
         """Whether verification fetches are ordered by what topics expect of them."""
-        self._settings = settings
         self._refuse = refuse
         self._quarantine = quarantine
         self.gate = gate
@@ -105,14 +102,11 @@ class Frontier:
         self._due: dict[int, DueTimes] = {}
         # Ids of sites whose entry there is still current.
         self._current: set[int] = set()
-        # Ids of waiting sites, by the busy host.
-        self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
         # Ids of sites whose host may be slow, while the last workers are kept for quick ones.
         self._held: OrderedDict[int, None] = OrderedDict()
         self._only_quick = False
         self._requested = RequestedVisits(store)
-        self._shared_at = 0.0
 
     # Sites.
 
@@ -120,7 +114,6 @@ class Frontier:
         """Read the watched sites from the store: at start, and after another process changed them."""
         starts = not self._due
         changed = self.watched.load(now)
-        self._shared_at = now
         read = self._store.read.all_due_times().items()
         due = {one: times for one, times in read if one in self.watched}
         first_at = self._staggered(now) if starts else {}
@@ -171,23 +164,8 @@ class Frontier:
             self._replan(site, now)
         self._queue.clear()
         self._held.clear()
-        self._due = self._store.read.all_due_times()
-        for site_id, times in self._due.items():
-            found = self.watched.in_memory(site_id)
-            if found is not None:
-                self.refresh(found, now)
-            elif site_id in self.watched and times.first is not None:
-                heapq.heappush(self._queue, (times.first, site_id))
-
-    def share_again(self, now: float) -> None:
-        """Divide a shared budget again, by what sites have turned out to need."""
-        if now - self._shared_at < SHARE_SECONDS and now >= self._shared_at:
-            return
-        self._shared_at = now
-        self.watched.share()
-        if self._settings.revisit.total_requests_per_day:
-            for site in self.watched:
-                self.refresh(site, now)
+        self._due.clear()
+        self.load(now)
 
     # When.
 
@@ -286,7 +264,6 @@ class Frontier:
 
         *quick*: only from a host that answered its last request quickly.
         """
-        waiting: list[WatchedSite] = []
         self._only_quick = quick
         task = None if quick else self._topic_fetch(now)
         if not quick and self._held:
@@ -315,9 +292,7 @@ class Frontier:
             self._quarantine.passed(QuarantineKind.SITE, site_id)
             task = chosen
             if task is None and not site.busy:
-                waiting.append(site)
-        for site in waiting:
-            self._enqueue_later(site, now)
+                self._enqueue_later(site, now)
         if task is not None:
             self.gate.occupy(task.url, now)
         return task
@@ -346,8 +321,6 @@ class Frontier:
         """Queue a site that had nothing to do after all: its host was busy, or its rows were put off."""
         if site.row.id in self._held:
             return  # next_task() queues it when a worker is free that slow hosts may have
-        if any(site.row.id in ids for ids in self._waiting.values()):
-            return  # release() queues it when its host is free
         self._replan(site, now)
         site.next_due_at = self._next_due_at(site, now)
         at = max(self._ready_at(site, now), now + SOON_SECONDS)
@@ -379,7 +352,6 @@ class Frontier:
         """Ask for the host of a task; None = all of the site waits for it."""
         answer = self.gate.ask(task.url, now)
         if answer.busy:
-            self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
             return None
         if self._only_quick and not self.gate.is_quick(task.url, now):
             self._held[site.row.id] = None
@@ -543,9 +515,6 @@ class Frontier:
                 others=0 if unread else others,
                 granted=others if unread else 0,
             )
-        for site_id in self._waiting.pop(host.name, ()):
-            if (waits := self.watched.get(site_id, now)) is not None:
-                heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host
 

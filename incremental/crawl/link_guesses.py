@@ -9,8 +9,7 @@
             topic: its link order keeps the vector and guesses again; if the text is more than one
                    word, refined score ── store, if the page was not fetched meanwhile
 
-The guess by words is stored with the visit and stays wherever no vector comes. What waits is in memory alone;
-after a restart the store's latest guesses by words wait again.
+The guess by words is stored with the visit and stays wherever no vector comes. What waits is in memory alone.
 """
 
 from __future__ import annotations

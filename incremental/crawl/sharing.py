@@ -4,9 +4,8 @@
 
     join ──> beat ──beat──beat──...                   a thread, every five seconds
       └────> step: who is at work?                    the crawler's thread, likewise
-               ├ hosts are shared from now on         before the others rely on it
                ├ give sites that are another's now    once no visit of theirs is under way
-               └ take sites that are ours and free    once all others know of us
+               └ take sites that are ours and free
     frozen, cut off ──> removed by another ──> every write fails ──> come_back: join as a new one
 
 Leases run by the server's clock; this process only measures durations, so machines' clocks may differ.
@@ -25,7 +24,7 @@ import contextlib
 import os
 import platform
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -36,10 +35,10 @@ from incremental.crawl.part import Part
 from incremental.fetch.status import Request, Response
 from incremental.settings import Settings
 from incremental.settings.storage import AlreadyRunningError, open_configured_store
-from incremental.visit.host_gate import HostGate
+from incremental.visit.host_gate import HostGate, HostTurns
 from incremental.visit.visit import Fetch
 from store import Store
-from store.daemons import DaemonRow, Daemons
+from store.daemons import DaemonRow
 from store.errors import StoreError, StoreFencedError
 
 if TYPE_CHECKING:
@@ -75,17 +74,11 @@ def membership(  # noqa: PLR0913 - what a daemon is known by
 ) -> Iterator[Membership]:
     """Yield the place of a daemon that writes to *store*, not joined yet; the heartbeat ends with it."""
     # Opened a second time: what keeps a daemon in its place must work when it has lost it.
-    with open_configured_store(settings, folder, busy_seconds=busy_seconds) as register:
-        place = Membership(
-            register,
-            store,
-            clock,
-            name=f"{platform.node()}-{os.getpid()}",
-            version=version("hubwatch"),
-            lives=lives,
-        )
-        with contextlib.closing(place):
-            yield place
+    with (
+        open_configured_store(settings, folder, busy_seconds=busy_seconds) as register,
+        contextlib.closing(Membership(register, store, clock, lives=lives)) as place,
+    ):
+        yield place
 
 
 def refuse_beside(rows: list[DaemonRow]) -> None:
@@ -99,64 +92,6 @@ def refuse_beside(rows: list[DaemonRow]) -> None:
         raise AlreadyRunningError(f"daemons are at work on this store: {names}; stop them first")
 
 
-class HostTurns:
-    """The turns of one daemon. Used by the crawler's thread only.
-
-    Turns at a host: while several daemons are at work, the store knows who asks it and when it is free.
-
-    ::
-
-        take(host)  ── one statement ──>  ours, or how long to wait
-        free(host)  ── with the next take, or within seconds ──>  free after what it is owed
-
-    Alone there is no statement. Whoever was alone makes known what its hosts are owed before anybody else
-    begins (:mod:`incremental.crawl.sharing`).
-    """
-
-    def __init__(self, daemons: Daemons) -> None:
-        self._daemons = daemons
-        self._daemon = 0
-        # Until when each is owed a pause, by this machine's clock.
-        self._freed: dict[str, float] = {}
-        self.shared = False
-        """Whether others ask hosts as well."""
-
-    def begin(self, daemon: int, *, shared: bool) -> None:
-        """Take turns as the daemon of this id."""
-        self._daemon, self.shared = daemon, shared
-        self._freed.clear()
-
-    def take(self, host: str, delay_seconds: float, now: float) -> float:
-        """Take a host for one request; return 0, or how many seconds to wait.
-
-        Raises:
-            StoreFencedError: another daemon has taken over.
-        """
-        if not self.shared:
-            return 0.0
-        freed = _from_now(self._freed, now)
-        self._freed.clear()
-        return self._daemons.take_host(self._daemon, host, delay_seconds=delay_seconds, freed=freed)
-
-    def free(self, host: str, until: float) -> None:
-        """Give a host back, which may be asked again from *until* on."""
-        if self.shared:
-            self._freed[host] = until
-
-    def settle(
-        self, busy: Collection[str], now: float, owed: Mapping[str, float] | None = None
-    ) -> None:
-        """Write what was given back; *busy* hosts are being asked, *owed*: until when others rest."""
-        waits = _from_now({**(owed or {}), **self._freed}, now)
-        self._freed.clear()
-        self._daemons.settle_hosts(self._daemon, waits, list(busy))
-
-
-def _from_now(owed: Mapping[str, float], now: float) -> dict[str, float]:
-    """Return moments as seconds from now: only these mean the same on every machine."""
-    return {host: max(until - now, 0.0) for host, until in owed.items()}
-
-
 BEAT_SECONDS: Final = 5.0
 # Four missed heartbeats. With the pause that the server grants within a transaction, a dead daemon's sites
 # are another's within a minute.
@@ -167,14 +102,12 @@ _FENCED: Final = "another daemon has taken over the sites of this one, which joi
 class Membership(Part):
     """One daemon's place. Steps run in the crawler's thread; the heartbeat has one of its own."""
 
-    def __init__(  # noqa: PLR0913 - what it is known by, and what it keeps up
+    def __init__(
         self,
         register: Store,
         fenced: Store,
         clock: Clock,
         *,
-        name: str,
-        version: str,
         lives: Callable[[], bool] = lambda: True,
     ) -> None:
         """Make a place, not joined yet.
@@ -186,8 +119,6 @@ class Membership(Part):
         """The store for what no daemon's place has to do with, such as the web page."""
         self._fenced = fenced
         self._clock = clock
-        self._name = name
-        self._version = version
         self._lives = lives
         self._id = 0
         self._renewed = 0.0
@@ -250,16 +181,12 @@ class Membership(Part):
         self._sites = self._leaving = frozenset()
         self._is_leader, self._settled_for = False, None
         moment = self._clock.monotonic()
-        found = self.register.daemons.join(
-            self._name, version=self._version, lease_seconds=LEASE_SECONDS
-        )
+        name, daemons = f"{platform.node()}-{os.getpid()}", self.register.daemons
+        found = daemons.join(name, version=version("hubwatch"), lease_seconds=LEASE_SECONDS)
         self._id, self._renewed, self._lost = found, moment, False
         fenced: ServerDatabase = self._fenced.database  # type: ignore[assignment]
         fenced.write_for(found)
-        daemons = self.register.daemons
-        # What a dead daemon was asking is owed its pause, though nobody else is left.
-        shared = len(daemons.all()) > 1 or daemons.longest_wait(found) > 0
-        self.turns.begin(found, shared=shared)
+        self.turns.begin(found)
         if not self._thread.is_alive():
             self._thread.start()
 
@@ -310,39 +237,27 @@ class Membership(Part):
         Raises:
             StoreFencedError: this daemon was removed.
         """
-        rows = self._meet(gate, now)
-        own = next(one for one in rows if one.id == self._id)
+        rows = self.register.daemons.meet(self._id, lease_seconds=LEASE_SECONDS)
+        self.turns.settle(gate.busy_hosts(), now)
         before = self._sites, self._is_leader
-        self._is_leader = own.is_leader
+        self._is_leader = next(one.is_leader for one in rows if one.id == self._id)
         daemons = frozenset(one.id for one in rows)
-        shape = (daemons, self.register.daemons.count_sites())
-        if shape != self._settled_for:
-            # What others give up meanwhile changes the shape, or is missing here.
-            settled = self._divide(own, rows, under_way)
-            self._settled_for = shape if settled else None
+        holders = self.register.daemons.holders()
+        if (daemons, holders) != self._settled_for:
+            # What others give up meanwhile is seen in the next step, or is missing here.
+            settled = self._divide(daemons, holders, under_way)
+            self._settled_for = (daemons, holders) if settled else None
         return (self._sites, self._is_leader) != before
 
-    def _meet(self, gate: HostGate, now: float) -> list[DaemonRow]:
-        daemons, turns = self.register.daemons, self.turns
-        rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=turns.shared)
-        if turns.shared:
-            turns.settle(gate.busy_hosts(), now)
-            if len(rows) == 1 and not daemons.longest_wait(self._id):
-                turns.begin(self._id, shared=False)
-        elif len(rows) > 1:
-            # Only after this the newcomer takes any site.
-            turns.begin(self._id, shared=True)
-            turns.settle(gate.busy_hosts(), now, gate.owed(now))
-            rows = daemons.meet(self._id, lease_seconds=LEASE_SECONDS, shares=True)
-        return rows
-
     def _divide(
-        self, own: DaemonRow, rows: Sequence[DaemonRow], under_way: Collection[int]
+        self,
+        present: Collection[int],
+        holders: Mapping[int, int | None],
+        under_way: Collection[int],
     ) -> bool:
         """Take and give sites; return whether this daemon has just what is its own."""
         daemons = self.register.daemons
-        holders = daemons.holders()
-        wanted = part_of(self._id, [one.id for one in rows], holders)
+        wanted = part_of(self._id, present, holders)
         held = {site for site, holder in holders.items() if holder == self._id}
         leaving = held - wanted
         given = leaving.difference(under_way)
@@ -350,8 +265,7 @@ class Membership(Part):
             # First of all: no visit of theirs may begin any more.
             self._sites -= given
             daemons.give_sites(self._id, given)
-        free = {site for site in wanted if holders[site] is None}
-        if free and all(one.seen_at > own.joined_at for one in rows if one.id != own.id):
+        if free := {site for site in wanted if holders[site] is None}:
             held |= daemons.take_sites(self._id, free)
         self._leaving = frozenset(leaving - given)
         self._sites = frozenset((held & wanted) - self._leaving)

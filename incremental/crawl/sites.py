@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,11 @@ from incremental.base.urls import normalize
 from incremental.schedule.allocation import (
     AFTER_GAIN,
     AFTER_GAIN_SECONDS,
-    FLOOR_SHARE,
     QUOTAS,
     SAVED_DAYS,
     YOUNG_SECONDS,
     Allocation,
-    Demand,
     Share,
-    shares,
 )
 from incremental.schedule.budget import (
     LOW_VALUE_SHARE,
@@ -40,9 +37,9 @@ from incremental.schedule.pacing import in_window, share_at
 from incremental.schedule.price import PricePolicy
 from incremental.schedule.protocol import Terms
 from incremental.schedule.state import HubState, ListKind, SiteState
-from incremental.settings import RevisitSettings, Settings, windows
+from incremental.settings import Settings, windows
 from incremental.visit.visit import Purpose, VisitTask
-from store.enums import HubRole, SiteStatus
+from store.enums import HubRole
 from store.values import ARTICLE, HubRow, SiteRow, SiteUpdate
 
 if TYPE_CHECKING:
@@ -364,44 +361,15 @@ def _hours(row: SiteRow, settings: Settings) -> tuple[str, ...]:
     return settings.revisit.hours if row.hours is None else tuple(json.loads(row.hours))
 
 
-def share_out(
-    rows: Sequence[SiteRow], defaults: RevisitSettings, needs: Mapping[int, float] | None = None
-) -> dict[int, float]:
-    """Return each site's requests per day of a shared budget, else empty; *needs* override the rows'."""
-    if not defaults.total_requests_per_day:
-        return {}
-    demands = {}
-    for row in rows:
-        if row.state == SiteStatus.ACTIVE:
-            need = (needs or {}).get(row.id)
-            if need is None:
-                need = SiteState.from_text(row.revisit).weight_total
-            demands[row.id] = Demand(_asked(row, defaults), need)
-    return shares(defaults.total_requests_per_day, demands, FLOOR_SHARE)
-
-
-def _asked(row: SiteRow, defaults: RevisitSettings) -> float:
-    return defaults.requests_per_day if row.requests_per_day is None else row.requests_per_day
-
-
-def watch(
-    row: SiteRow,
-    settings: Settings,
-    *,
-    per_day: float | None = None,
-) -> WatchedSite:
-    """Read a site's row. *per_day* is its part of a shared budget; None = its last one."""
-    defaults = settings.revisit
-    asked, budget = _asked(row, defaults), BudgetState.from_text(row.budget)
-    if per_day is None and defaults.total_requests_per_day and budget.updated_at:
-        per_day = budget.per_day
+def watch(row: SiteRow, settings: Settings) -> WatchedSite:
+    """Read a site's row."""
+    defaults, asked = settings.revisit, row.requests_per_day
     terms = Terms(
-        requests_per_day=asked if per_day is None else per_day,
+        requests_per_day=defaults.requests_per_day if asked is None else asked,
         min_interval_seconds=(row.min_interval_minutes or defaults.min_interval_minutes) * MINUTE,
         max_interval_seconds=(row.max_interval_hours or defaults.max_interval_hours) * HOUR,
         windows=windows(_hours(row, settings)),
-        # A limit of all sites together holds for new ones as well.
-        grant=0.0 if defaults.total_requests_per_day else defaults.first_requests,
+        grant=defaults.first_requests,
     )
     return WatchedSite(
         row=row,
@@ -410,7 +378,7 @@ def watch(
         policy=PricePolicy(terms),
         path_aliases=rules(json.loads(row.path_aliases)),
         state=SiteState.from_text(row.revisit),
-        budget=budget,
+        budget=BudgetState.from_text(row.budget),
         allocation=Allocation(
             {Share.READ: settings.news.verify_share, Share.REFRESH: settings.refresh.share}
         ),

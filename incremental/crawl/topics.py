@@ -36,7 +36,6 @@ from incremental.sandbox import Read
 from incremental.settings import Settings
 from incremental.topics.example_vectors import ExampleVectors
 from incremental.topics.judging import (
-    BY_WORDS,
     from_context,
     is_empty,
     score_of,
@@ -66,8 +65,6 @@ T = TypeVar("T")
 # of the pages seen; a kill loses that much.
 KEEP_SECONDS = 600.0
 CAUGHT_UP_AT_ONCE = 5
-# Of the latest guesses of a topic, that a new process looks at.
-RECALLED = 500
 
 
 class TopicWatch:
@@ -97,8 +94,6 @@ class TopicWatch:
         self._examples_changed = False
         self._example_vectors: ExampleVectors | None = None
         self._link_guesses = LinkGuesses(embedder) if embedder is not None else None
-        # Topics whose stored guesses wait to be refined.
-        self._recalled: set[int] = set()
         self._led = False
         self.topic_fetches = TopicFetches(store)
 
@@ -233,7 +228,6 @@ class TopicWatch:
         """Store the guesses that were refined since, and hand over what waits."""
         if self._link_guesses is None or not self._active_topics:
             return
-        self._recall(self._link_guesses)
         ready = self._link_guesses.step(now)
         for topic_id, active_topic in list(self._active_topics.items()):
             own = [(one, said) for one, said in ready if one.topic_id == topic_id]
@@ -253,17 +247,6 @@ class TopicWatch:
         if self._example_vectors is not None and self._part.is_leader:
             learns_at = self._example_vectors.next_at(now)
         return min(self._link_guesses.next_at(now), learns_at)
-
-    def _recall(self, link_guesses: LinkGuesses) -> None:
-        """Let guesses wait that were not refined before the last end of the process."""
-        for topic_id in self._active_topics.keys() - self._recalled:
-            self._recalled.add(topic_id)
-            kept = self._store.topics.guessed(topic_id, BY_WORDS, limit=RECALLED)
-            link_guesses.offer(
-                (one.site_id, one.canonical_key, topic_id, one.score, one.link_context)
-                for one in kept
-                if self._part.has(one.site_id)
-            )
 
     # Pages.
 

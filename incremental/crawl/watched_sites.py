@@ -12,8 +12,7 @@ from itertools import islice
 from incremental.base.attempts import Bug, attempt
 from incremental.crawl.part import Part
 from incremental.crawl.quarantine import CrawlQuarantine
-from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, share_out, watch
-from incremental.schedule.price import PricePolicy
+from incremental.crawl.sites import PAUSE_SECONDS, Memory, WatchedSite, watch
 from incremental.schedule.state import not_ahead
 from incremental.settings import Settings
 from store import Store
@@ -46,8 +45,6 @@ class WatchedSites:
         self._since: dict[int, float] = {}
         self._sites: OrderedDict[int, WatchedSite] = OrderedDict()
         self._memories: dict[int, Memory] = {}
-        # Parts of a budget that all sites share.
-        self._parts: dict[int, float] = {}
         self._resumed_at = 0.0
 
     def load(self, now: float) -> set[int]:
@@ -69,13 +66,9 @@ class WatchedSites:
         for gone in self._memories.keys() - self._since.keys():
             del self._memories[gone]
         changed = set()
-        before = self._parts
-        self.share()
         for row in read.sites_by_id(list(self._sites)):
             site = self._sites[row.id]
-            if _terms_of(row) != _terms_of(site.row) or self._parts.get(row.id) != before.get(
-                row.id
-            ):
+            if _terms_of(row) != _terms_of(site.row):
                 self._watch(row, now)
                 changed.add(row.id)
             else:
@@ -83,23 +76,6 @@ class WatchedSites:
                 site.named.clear()
                 site.other_hubs = None
         return changed
-
-    def share(self) -> None:
-        """Divide a budget that all sites share, by what they have turned out to need."""
-        revisit = self._settings.revisit
-        if not revisit.total_requests_per_day:
-            return
-        rows = [
-            row
-            for row in self._store.read.sites()
-            if row.id in self._since or not self._part.has(row.id)
-        ]
-        needs = {one: site.state.weight_total for one, site in self._sites.items()}
-        self._parts = share_out(rows, revisit, needs)
-        for one, site in self._sites.items():
-            if one in self._parts:
-                site.terms = replace(site.terms, requests_per_day=self._parts[one])
-                site.policy = PricePolicy(site.terms)
 
     def __contains__(self, site_id: object) -> bool:
         return site_id in self._since
@@ -161,8 +137,7 @@ class WatchedSites:
 
     def _watch(self, row: SiteRow, now: float) -> WatchedSite | None:
         """Read a site's row; one that meets a bug is quarantined."""
-        part = self._parts.get(row.id)
-        site = attempt(lambda: watch(row, self._settings, per_day=part))
+        site = attempt(lambda: watch(row, self._settings))
         if isinstance(site, Bug):
             self.hold(row.id, site, now)
             return None

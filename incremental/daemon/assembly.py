@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ import msgspec
 
 from incremental.base.clock import Clock, SystemClock
 from incremental.base.threads import cores, one_thread_for_arithmetic
-from incremental.fetch.options import origin
 from incremental.settings import Settings
 
 if TYPE_CHECKING:
@@ -75,11 +74,7 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
     from incremental.crawl.crawler import Crawler  # noqa: PLC0415
     from incremental.crawl.engine import Engine  # noqa: PLC0415
     from incremental.sandbox import read_body  # noqa: PLC0415
-    from incremental.visit.engines.visits import (  # noqa: PLC0415
-        EngineReport,
-        visit_elsewhere,
-        visits_in,
-    )
+    from incremental.visit.engines.visits import EngineReport, visit_elsewhere  # noqa: PLC0415
     from incremental.visit.ways.parts import PartFetcher  # noqa: PLC0415
     from incremental.visit.ways.visiting import HubVisitor  # noqa: PLC0415
 
@@ -91,18 +86,17 @@ def make_crawler(  # noqa: PLR0913 - the parts that a caller may want to replace
         read = embedder.reading(read)
     workers = settings.daemon.workers
     parts = PartFetcher(fetch, settings, SystemClock())
-    here = partial(HubVisitor(parts, renderer), fetch=fetch, read=read)
-    if elsewhere is None:
-        visits = visits_in(executor, here, lambda: EngineReport("threads", workers))
-    else:
-        there = partial(
+    visit = here = partial(HubVisitor(parts, renderer), fetch=fetch, read=read)
+    report: Callable[[], EngineReport] = partial(EngineReport, "threads", workers)
+    if elsewhere is not None:
+        report = elsewhere.report
+        visit = partial(
             visit_elsewhere,
             elsewhere=elsewhere.visit,
             browser=None if renderer is None else here,
             embed=None if embedder is None else embedder.with_meaning,
         )
-        visits = visits_in(executor, there, elsewhere.report)
-    engine = Engine(visits, workers=workers)
+    engine = Engine(partial(executor.submit, visit), report, workers=workers)
     return Crawler(
         store,
         settings,
@@ -171,7 +165,6 @@ def make_renderer(
             others=PartFetcher(others.fetch, public, clock),
             agent=settings.fetch.user_agent_header,
             clock=clock,
-            posting={origin(site.url) for site in settings.site if site.browser_posts},
         ) as pool,
     ):
         yield pool

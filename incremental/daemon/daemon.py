@@ -71,8 +71,7 @@ _ROUND_PAUSES = (5.0, 600.0)
 _FIRST_OUTAGE_SECONDS, _LONGEST_OUTAGE_SECONDS = 1.0, 15.0
 # Tries between two lines of the log.
 _SAID_EVERY = 10
-_ABANDON_SECONDS = 0.5
-_STOP_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 # Of [daemon] stop_seconds: the rest is for jobs of features, the web page and the store.
 _DRAIN_SHARE = 0.6
 # Year 4821: datetime cannot hold much later ones.
@@ -325,12 +324,12 @@ class Daemon:
             return outage.try_at
         if self._member is not None:
             if not idle:
-                return now + _ABANDON_SECONDS
+                return now + _POLL_SECONDS
             self._member.come_back()
         self._store.recover()
         self._store.check_room(self._settings.store.min_free_mb * MEGABYTE)
         if not idle:
-            return now + _ABANDON_SECONDS
+            return now + _POLL_SECONDS
         logger.warning("the store can be used again, after %.0f s", now - outage.since)
         self._outage, self._fresh = None, True
         self._health.store_back()
@@ -366,14 +365,14 @@ class Daemon:
 
     def _round(self, now: float) -> float:
         if self._signals:
-            return NEVER if self._stop(now) else now + _STOP_POLL_SECONDS
+            return NEVER if self._stop(now) else now + _POLL_SECONDS
         again_at = self._recover(now)
         if again_at is not None:
             return again_at
         if self._member is not None:
             self._member.check()
         if self._fresh and not self._renew(now):
-            return now + _ABANDON_SECONDS
+            return now + _POLL_SECONDS
         wake_at = self.crawler.step(now, self._wake)
         self._health.visits(self.crawler.engine.under_way, self.crawler.engine.ended)
         if self._once and not self._waits(now):

@@ -91,7 +91,10 @@ class Housekeeping:
     def work(self, now: float) -> Iterator[str]:
         """Do everything in pieces; yields what the last piece was about."""
         forgotten = Counter[str]()
-        yield from self._forget_bodies(now, forgotten)
+        named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
+        oldest = now - self._settings.store.cache_days * DAY
+        forgotten[BODIES] += self._store.cache.prune(older_than=oldest, named=named)
+        yield BODIES
         for kind, days in ages(self._settings).items():
             yield from self._forget(kind, now - days * DAY, now, forgotten)
         features = self._settings.enabled.on
@@ -115,12 +118,6 @@ class Housekeeping:
         self._store.space.note(NOTE, detail, now=now)
         logger.info("housekeeping: forgotten: %s", forgotten_in_words(forgotten))
         self._store.space.shorten_log()
-
-    def _forget_bodies(self, now: float, forgotten: Counter[str]) -> Iterator[str]:
-        named = frozenset(file_name(url, md5) for url, md5 in self._store.answers.named_bodies())
-        oldest = now - self._settings.store.cache_days * DAY
-        forgotten[BODIES] += self._store.cache.prune(older_than=oldest, named=named)
-        yield BODIES
 
     def _forget(
         self, kind: Kind, before: float, now: float, forgotten: Counter[str]

@@ -95,12 +95,10 @@ def prepare(
     }
     # Not prepare(), which spends more time on parts that a request does not have than on those it has.
     prepared = PreparedRequest()
-    prepared.method, prepared.url = "GET" if request.post is None else "POST", url
+    prepared.method, prepared.url = "GET", url
     prepared.prepare_headers(headers)
     if shown := {**access.cookies, **cookies}:
         prepared.prepare_cookies(shown)
-    if request.post is not None:
-        prepared.prepare_body(request.post, None)
     if access.username is not None:
         password = (access.password or "").encode()
         prepared.prepare_auth(HTTPBasicAuth(access.username.encode(), password))

@@ -61,7 +61,6 @@ _CHUNK_BYTES = 64 * 1024
 _MAX_HEADER_BYTES = 64 * 1024
 _WIRE_RESERVE_BYTES = 1024 * 1024
 _NO_ACCESS = SiteAccess()
-_SUCCESS = range(200, 300)
 _PERMANENT = frozenset({301, 308})
 
 
@@ -134,7 +133,7 @@ class Fetcher:
         journey = Journey(request.url)
         while True:
             response = self._exchange(journey, request)
-            if response.status is not FetchStatus.REDIRECTED or request.post is not None:
+            if response.status is not FetchStatus.REDIRECTED:
                 break
             journey.pass_by(response)
             stop = self._stop_at_redirect(journey, response)
@@ -202,11 +201,7 @@ class Fetcher:
         parts = urlsplit(url)
         self._guard.check_literal(host_name(url), parts.port or 0)
         access = self._sites.get(origin(url), _NO_ACCESS)
-        shown = (
-            replace(_NO_ACCESS, proxy=access.proxy)
-            if request.bare or is_robots_url(url)
-            else access
-        )
+        shown = replace(_NO_ACCESS, proxy=access.proxy) if is_robots_url(url) else access
         prepared = prepare(url, request, self._settings, shown, journey.cookies)
         proxies = {parts.scheme: shown.proxy} if shown.proxy else None
         try:
@@ -214,7 +209,7 @@ class Fetcher:
         except requests.ConnectionError as error:
             # A server may close an idle connection just as we use it (RFC 9112, section 9.3.1); a fresh
             # one shows whether it was that.
-            if request.post is not None or not was_dropped(error):
+            if not was_dropped(error):
                 raise
             return self._transmit(prepared, proxies)
 
@@ -240,8 +235,6 @@ class Fetcher:
         conditional = bool(request.etag or request.last_modified)
         code = answer.status_code
         status = status_of_code(code, conditional=conditional, retry_after=wait is not None)
-        if request.post is not None and code in _SUCCESS:
-            status = FetchStatus.FETCHED
         response = Response(
             url=journey.url,
             status=status,

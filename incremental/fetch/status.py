@@ -89,7 +89,7 @@ NOT_SENT = frozenset({FetchStatus.ROBOTS_DENIED, FetchStatus.INVALID_URL})
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One page to fetch, or one message to deliver."""
+    """One page to fetch."""
 
     url: str
     etag: str | None = None
@@ -97,10 +97,6 @@ class Request:
     """Validators of our copy, as the server sent them."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Replace the default headers; kept out of ``repr``, as they may hold an API key."""
-    post: bytes | None = field(default=None, repr=False)
-    """Body of a POST; None = GET. A POST is sent once: no redirects, no retries."""
-    bare: bool = False
-    """Without the cookies, headers and password of its origin."""
     seconds: float | None = None
     """Most time for it, if less than the settings allow."""
     most_bytes: int | None = None

@@ -16,7 +16,7 @@ Among classes that wait for a *turn* the one furthest below its part is served n
 use, the others get. Classes with a *bound* save up that share of the grants and wait while nothing is
 saved. All shares are in this module, each with its reason.
 
-The turn of articles is learned (:func:`article_share`). One budget may serve all sites (:func:`shares`).
+The turn of articles is learned (:func:`article_share`).
 """
 
 import math
@@ -59,11 +59,10 @@ class Quota:
     """Whether it starts with everything saved that may be."""
 
 
-# Defaults of the shares that users set, [news] verify_share and [refresh] share, and one that they do not.
+# Defaults of the shares that users set, [news] verify_share and [refresh] share.
 # One request in fifty for refreshes did not show, whereas one in twenty doubled the mean delay of news on
-# ten recorded days of a busy news site. A fifth of a shared budget is divided evenly, so that no site is
-# forgotten and need can show.
-VERIFICATION_SHARE, REFRESH_SHARE, FLOOR_SHARE = 0.25, 0.02, 0.2
+# ten recorded days of a busy news site.
+VERIFICATION_SHARE, REFRESH_SHARE = 0.25, 0.02
 QUOTAS = {
     # Known lists come first; in the first week most hubs are still to be found.
     Share.REVISIT: Quota(turn=0.7, young=0.5),
@@ -128,60 +127,8 @@ _PRIOR_GAINS = 0.05
 # Prior: an article gains a link every six thousand days.
 _PRIOR_ARTICLE_DAYS = 300.0
 
-# A site about which nothing is known needs a little, so that need can show.
-_LEAST_NEED = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What one site would use."""
-
-    requests_per_day: float
-    """Asked for by the user: never more than this."""
-    need: float
-    """Weight for what is divided by need; >= 0."""
-
-
-def shares(whole: float, demands: Mapping[int, Demand], floor: float) -> dict[int, float]:
-    """Return each site's requests per day, at most *whole* in total.
-
-    *floor* (0 to 1) is the part divided evenly. What one site does not want goes to the others. With more
-    sites than requests a site gets less than one a day: it is asked every few days.
-    """
-    if sum(demand.requests_per_day for demand in demands.values()) <= whole:
-        return {site: demand.requests_per_day for site, demand in demands.items()}
-    given = _dealt(max(whole, 0.0) * floor, demands, dict.fromkeys(demands, 1.0), {})
-    # Total delay is least when visits go with the square root of the rate, so a site's need is the sum of
-    # those roots over its hubs.
-    needs = {site: max(demand.need, _LEAST_NEED) for site, demand in demands.items()}
-    return _dealt(max(whole, 0.0) * (1 - floor), demands, needs, given)
-
-
-def _dealt(
-    amount: float,
-    demands: Mapping[int, Demand],
-    by: Mapping[int, float],
-    given: Mapping[int, float],
-) -> dict[int, float]:
-    """Add *amount*, divided in proportion to *by*, to *given*; no site gets more than it wants."""
-    result = {site: given.get(site, 0.0) for site in demands}
-    open_sites = {site for site in demands if result[site] < demands[site].requests_per_day}
-    # Each pass fills up at least one site, or is the last.
-    while open_sites and amount > 1e-9:  # noqa: PLR2004 - what rounding leaves over
-        total = sum(by[site] for site in open_sites)
-        room = min(
-            (demands[site].requests_per_day - result[site]) / by[site] for site in open_sites
-        )
-        rate = min(amount / total, room)
-        for site in open_sites:
-            result[site] += rate * by[site]
-        amount -= rate * total
-        open_sites = {
-            site
-            for site in open_sites
-            if demands[site].requests_per_day - result[site] > 1e-9  # noqa: PLR2004
-        }
-    return result
+# Requests a day for missing pages, however small the budget.
+_LEAST_FOR_MISSING = 1e-3
 
 
 # One bucket of a site.
@@ -277,7 +224,7 @@ class MissingPages:
     @property
     def longest(self) -> float:
         """The longest wait in seconds: 2 days or more."""
-        return max(self.pages / max(MISSING_SHARE * self.per_day, _LEAST_NEED), 2.0) * DAY
+        return max(self.pages / max(MISSING_SHARE * self.per_day, _LEAST_FOR_MISSING), 2.0) * DAY
 
 
 def article_share(articles: int, gains: int, article_days: float, lists_weight: float) -> float:

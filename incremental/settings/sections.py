@@ -125,11 +125,9 @@ class RevisitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Longest time between two visits of a hub, if the budget allows."""
     first_requests: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 60
     """Requests that a new site gets once, beyond its budget, so that its hubs are read at once, not over
-    days. At most two days' budget; none with ``total_requests_per_day``; 0 = never."""
+    days. At most two days' budget; 0 = never."""
     hours: tuple[str, ...] = ()
     """Hours (UTC) in which sites may be fetched, like ``22:00-06:30``; empty = always."""
-    total_requests_per_day: _NotNegative = 0
-    """All sites together; 0 = the sum of the sites' budgets."""
 
 
 class HubSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -301,9 +299,6 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     proxy: Annotated[str | None, SECRET, example("http://proxy.example:8080")] = None
     """For all requests to the site's origin; one in a private network must be in ``[fetch]
     allowed_hosts``."""
-    browser_posts: bool = False
-    """Whether scripts of pages that a browser draws may POST to the site's origin, as some do to read their
-    list (GraphQL); without the cookies, headers and password above."""
 
     def access(self) -> SiteAccess:
         """Return the credentials and headers sent to this site's origin."""

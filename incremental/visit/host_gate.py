@@ -15,10 +15,10 @@ Rows of hosts are read once and kept, up to a bound. A gate with a store belongs
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from classifier.words.latest import Latest
 from incremental.base.texts import Text, named
@@ -34,21 +34,8 @@ from incremental.fetch.robots import RobotsPolicy, follow_robots, robots_url
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
 from store import Store
+from store.daemons import Daemons
 from store.values import HostRow
-
-
-class Turns(Protocol):
-    """One daemon at a time asks a host."""
-
-    shared: bool
-    """Whether others ask hosts as well."""
-
-    def take(self, host: str, delay_seconds: float, now: float) -> float:
-        """Take a host for one request; return 0, or how many seconds to wait."""
-
-    def free(self, host: str, until: float) -> None:
-        """Give a host back, which may be asked again from *until* on."""
-
 
 # Origins whose parsed robots.txt is kept in memory (paper 004); others are read from the store again.
 MOST_POLICIES = 1_000
@@ -84,10 +71,57 @@ class Answer:
     """In words, for people."""
 
 
+class HostTurns:
+    """The turns of one daemon at hosts: the store knows who asks each, and when it is free.
+
+    ::
+
+        take(host)  ── one statement ──>  ours, or how long to wait
+        free(host)  ── with the next take, or within seconds ──>  free after what it is owed
+
+    Used by the crawler's thread only.
+    """
+
+    def __init__(self, daemons: Daemons) -> None:
+        self._daemons = daemons
+        self._daemon = 0
+        # Until when each is owed a pause, by this machine's clock.
+        self._freed: dict[str, float] = {}
+
+    def begin(self, daemon: int) -> None:
+        """Take turns as the daemon of this id."""
+        self._daemon = daemon
+        self._freed.clear()
+
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        """Take a host for one request; return 0, or how many seconds to wait.
+
+        Raises:
+            StoreFencedError: another daemon has taken over.
+        """
+        freed = self._given_back(now)
+        return self._daemons.take_host(self._daemon, host, delay_seconds=delay_seconds, freed=freed)
+
+    def free(self, host: str, until: float) -> None:
+        """Give a host back, which may be asked again from *until* on."""
+        self._freed[host] = until
+
+    def settle(self, busy: Sequence[str], now: float) -> None:
+        """Write what was given back; *busy* hosts are being asked."""
+        self._daemons.settle_hosts(self._daemon, self._given_back(now), busy)
+
+    def _given_back(self, now: float) -> dict[str, float]:
+        """Return the pauses as seconds from now: only these mean the same on every machine."""
+        freed, self._freed = self._freed, {}
+        return {host: max(until - now, 0.0) for host, until in freed.items()}
+
+
 class HostGate:
     """What hosts allow and are owed, from the store and from this process's fetches since."""
 
-    def __init__(self, store: Store | None, settings: Settings, turns: Turns | None = None) -> None:
+    def __init__(
+        self, store: Store | None, settings: Settings, turns: HostTurns | None = None
+    ) -> None:
         """Make a gate; *store* None = it knows this process's fetches alone.
 
         *turns*: those of several daemons, None = there is one.
@@ -178,21 +212,15 @@ class HostGate:
         """Keep the host of *url* from the crawler for so long, for a single fetch; False = not now."""
         with self._lock:
             host = self._host(host_key(url), now)
-            # Another daemon may ask it meanwhile.
-            shared = self._turns is not None and self._turns.shared
-            if shared or host.name in self._busy or host.next_allowed_at > now:
+            if host.name in self._busy or host.next_allowed_at > now:
                 return False
-            self._keep(replace(host, next_allowed_at=now + seconds))
-        return True
+            wait = 0.0 if self._turns is None else self._turns.take(host.name, seconds, now)
+            self._keep(replace(host, next_allowed_at=now + (wait or seconds)))
+        return not wait
 
     def busy_hosts(self) -> list[str]:
         """Return the hosts to which a request is under way."""
         return list(self._busy)
-
-    def owed(self, now: float) -> dict[str, float]:
-        """Return each host's next allowed request time."""
-        owed = {name: host.next_allowed_at for name, host in self._hosts.items()}
-        return {name: until for name, until in owed.items() if until > now}
 
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""

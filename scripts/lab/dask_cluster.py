@@ -16,7 +16,7 @@ WAIT_SECONDS = 60
 _CONFIGURATION = {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "false"}
 _OTHER_VERSION = """
 import incremental.visit.engines.worker as worker
-worker.PROTOCOL = 99
+worker.version = lambda _: "0.0.1"
 """
 
 

@@ -51,7 +51,6 @@ class Daemon(Table):
     joined_at = DoubleField()
     beat_at = DoubleField()
     """Of the last heartbeat."""
-    seen_at = DoubleField(default=0.0)
     """Until when it knows who joined, and shares the hosts with them."""
     lease_until = DoubleField()
     """From then on any other daemon may remove it."""

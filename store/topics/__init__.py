@@ -27,7 +27,6 @@ from store.models import (
 from store.topics.values import (
     ExampleFields,
     ExampleRow,
-    GuessedLink,
     KeptPage,
     NewExample,
     PageScore,
@@ -236,32 +235,6 @@ class Topics(Repository):
             (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
         ).execute(self._db)
         return True
-
-    def guessed(self, topic_id: int, method: str, *, limit: int) -> list[GuessedLink]:
-        """Return recent pages scored by *method* that still have link context, newest first."""
-        found: list[GuessedLink] = []
-        for verdict in (TopicVerdict.RELEVANT, TopicVerdict.DOUBTFUL):
-            latest = (
-                PageTopic.select(
-                    PageTopic.page, PageTopic.score, PageTopic.method, PageTopic.fetched
-                )
-                .where((PageTopic.topic == topic_id) & (PageTopic.verdict == verdict))
-                .order_by(PageTopic.page.desc())
-                .limit(limit)
-                .alias("latest")
-            )
-            query = (
-                Page.select(Page.site, Page.canonical_key, latest.c.score, Page.link_context)
-                .join(latest, on=latest.c.page_id == Page.id)
-                .where(
-                    (latest.c.method == method)
-                    & ~latest.c.fetched
-                    & Page.link_context.is_null(is_null=False)
-                )
-                .order_by(Page.id.desc())
-            )
-            found += [GuessedLink(*row) for row in self._rows(query)]
-        return found
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return pages announced or read, with cached bodies, that a topic has not judged, newest first.

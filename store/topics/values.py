@@ -103,17 +103,6 @@ class PageScore:
 
 
 @dataclass(frozen=True, slots=True)
-class GuessedLink:
-    """A page that was not fetched, with a topic's guess and the link to it."""
-
-    site_id: int
-    canonical_key: str
-    score: float
-    link_context: str
-    """JSON."""
-
-
-@dataclass(frozen=True, slots=True)
 class KeptPage:
     """A page whose body is in the cache."""
 

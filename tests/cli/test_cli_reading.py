@@ -128,15 +128,6 @@ def test_a_cell_that_is_cut_says_so() -> None:
     assert safe("x" * 400).plain == "x" * 299 + "…"
 
 
-def test_status_sums_up_a_budget_that_all_sites_share(
-    hubwatch: Run, found: list[str], tmp_path: Path
-) -> None:
-    assert found
-    (tmp_path / "hubwatch.toml").write_text("[revisit]\ntotal_requests_per_day = 30\n")
-    assert hubwatch("status", "--json").json["total_requests_per_day"] == 30
-    assert "of 30 requests in 24 h" in hubwatch("status").err
-
-
 def test_a_site_with_a_budget_of_zero_is_still_json(hubwatch: Run) -> None:
     hubwatch("add", HOME)
     hubwatch("edit", "news.example", "--requests-per-day", "0")

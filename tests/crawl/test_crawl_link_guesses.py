@@ -233,23 +233,6 @@ def test_every_anchor_with_a_word_is_embedded(
         assert {"more", ON_TOPIC, OFF_TOPIC} <= set(model.texts)
 
 
-def test_after_a_restart_guesses_by_words_are_refined(
-    tmp_path: Path, subjects: tuple[Subjects, PageEmbedder]
-) -> None:
-    model, pages = subjects
-    model.goes_on.clear()
-    with watch(tmp_path, pages) as crawl:
-        guess_links(crawl)
-        assert score(crawl, LIKE).method == BY_WORDS
-        crawl.crawler.drain(crawl.clock.now())
-        clock = crawl.clock
-    model.goes_on.set()
-    with watch(tmp_path, pages, clock) as crawl:
-        take_up(crawl, pages)
-        assert score(crawl, LIKE).method == BY_MEANING
-        assert score(crawl, LIKE).score > score(crawl, UNLIKE).score
-
-
 def test_a_topic_removed_meanwhile_is_not_scored(
     tmp_path: Path, subjects: tuple[Subjects, PageEmbedder]
 ) -> None:

@@ -11,7 +11,6 @@ from fake_web import DAY, HOUR, FakeWeb, Watch, page, watch
 from topic_web import EXAMPLES, topic_of, two_subjects, watch_topic
 
 from incremental.crawl.part import Part
-from incremental.settings import RevisitSettings, Settings
 from incremental.topics.model_store import BACKGROUND
 
 A, B = "https://a.example/", "https://b.example/"
@@ -116,14 +115,6 @@ def test_what_is_under_way_when_a_site_is_given_up_is_recorded_and_nothing_more_
         crawl.clock.advance_to(crawl.clock.now() + DAY)
         crawl.crawler.step(crawl.clock.now())
         assert crawl.crawler.idle
-
-
-def test_a_shared_budget_is_that_of_all_sites_whoever_visits_them(tmp_path: Path) -> None:
-    whole = Settings(revisit=RevisitSettings(total_requests_per_day=100))
-    with watch(tmp_path, pages(), A, B, part=Some({FIRST}), settings=whole) as crawl:
-        crawl.run(HOUR)
-        (site,) = crawl.crawler.frontier.watched
-        assert site.terms.requests_per_day < 100
 
 
 def test_examples_of_topics_are_fetched_by_the_leader(tmp_path: Path) -> None:

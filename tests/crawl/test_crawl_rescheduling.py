@@ -1,4 +1,4 @@
-"""What sets the next visit besides visits themselves: signs, rests, hours, shared budgets, new sections."""
+"""What sets the next visit besides visits themselves: signs, rests, hours, new sections."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,7 +10,6 @@ import pytest
 from fake_web import DAY, HOUR, MINUTE, SPARING, START, FakeWeb, Reply, Watch, feed, page, watch
 from lab.clocks import SimulatedClock
 
-from incremental.crawl.sites import share_out
 from incremental.schedule.allocation import YOUNG_SECONDS
 from incremental.schedule.coverage import Coverage
 from incremental.schedule.state import HubState
@@ -136,19 +135,6 @@ def test_after_the_clock_went_back_hubs_are_visited_as_if_it_had_not(quiet: Watc
     home = quiet.hub(HOME)
     assert home is not None
     assert home.due_at <= back + DAY
-
-
-def test_sites_share_a_whole_budget_and_none_is_forgotten(tmp_path: Path) -> None:
-    other = "https://other.example/"
-    pages = {HOME: page("/a.html"), other: page("/b.html")}
-    settings = _settings(requests_per_day=48, total_requests_per_day=20)
-    with watch(tmp_path, pages, HOME, other, settings=settings) as crawl:
-        crawl.run(4 * DAY)
-        asked = [len(crawl.web.times(host)) for host in ("news.example", "other.example")]
-        parts = share_out(crawl.store.read.sites(), settings.revisit)
-    assert sum(parts.values()) == pytest.approx(20)
-    assert min(asked) >= 2 * 4 * 0.9
-    assert sum(asked) <= 20 * 5  # four days touch five of the calendar
 
 
 def test_the_feed_of_a_section_that_comes_up_is_read_before_its_pages(tmp_path: Path) -> None:

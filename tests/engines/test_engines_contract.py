@@ -1,8 +1,8 @@
 """What holds on every engine: outcomes, guard, credentials, politeness, and the news of a story."""
 
 import pickle
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,9 +23,9 @@ from incremental.sandbox import read_body
 from incremental.settings import Settings, SiteSettings
 from incremental.settings.sections import EngineKind
 from incremental.visit.engines.elsewhere import make_elsewhere, terms_of
-from incremental.visit.engines.visits import EngineReport, Visits, visits_in
+from incremental.visit.engines.visits import EngineReport
 from incremental.visit.engines.worker import access_of
-from incremental.visit.visit import Purpose, VisitTask, visit
+from incremental.visit.visit import Outcome, Purpose, VisitTask, visit
 
 HOUR, DAY = 3_600.0, 86_400.0
 SECRET = "a-secret-of-one-site"
@@ -54,23 +54,23 @@ def hub(url: str) -> VisitTask:
 
 
 @contextmanager
-def engine_of(settings: Settings) -> Iterator[Visits]:
-    """Visits on the engine of the settings, threads included."""
+def engine_of(settings: Settings) -> Iterator[Callable[[VisitTask], Future[Outcome]]]:
+    """What begins visits on the engine of the settings, threads included."""
     with (
         ThreadPoolExecutor(settings.daemon.workers) as threads,
         elsewhere_of(settings) as elsewhere,
     ):
         if elsewhere is not None:
-            yield visits_in(threads, elsewhere.visit, elsewhere.report)
+            yield lambda task: threads.submit(elsewhere.visit, task)
             return
         fetch = make_fetcher(settings, SystemClock()).fetch
         here = partial(visit, fetch=fetch, read=read_body)
-        yield visits_in(threads, here, lambda: EngineReport("threads", settings.daemon.workers))
+        yield lambda task: threads.submit(here, task)
 
 
 def test_a_visit_brings_the_same_wherever_it_runs(settings: Settings) -> None:
-    with EngineSite(news_site(3)) as site, engine_of(settings) as visits:
-        found = visits.start(hub(f"{site.url}/")).result(60)
+    with EngineSite(news_site(3)) as site, engine_of(settings) as start:
+        found = start(hub(f"{site.url}/")).result(60)
         here = visit(hub(f"{site.url}/"), make_fetcher(settings, SystemClock()).fetch)
     assert len(found.page.links if found.page else ()) == 3
     assert (found.page, found.body_md5) == (here.page, here.body_md5)
@@ -80,23 +80,23 @@ def test_a_visit_brings_the_same_wherever_it_runs(settings: Settings) -> None:
 
 def test_the_address_guard_runs_where_the_visit_does(settings: Settings) -> None:
     guarded = msgspec.structs.replace(settings, fetch=FetchSettings())
-    with EngineSite(news_site(3)) as site, engine_of(guarded) as visits:
-        found = visits.start(hub(f"{site.url}/")).result(60)
+    with EngineSite(news_site(3)) as site, engine_of(guarded) as start:
+        found = start(hub(f"{site.url}/")).result(60)
         assert (found.response.status, site.asked) == (FetchStatus.FORBIDDEN_ADDRESS, [])
 
 
 def test_an_address_that_is_none_is_an_outcome(settings: Settings) -> None:
-    with engine_of(settings) as visits:
-        found = visits.start(hub("nowhere")).result(60)
+    with engine_of(settings) as start:
+        found = start(hub("nowhere")).result(60)
         assert found.response.status is FetchStatus.INVALID_URL
 
 
 def test_credentials_reach_their_origin_alone(settings: Settings) -> None:
     with EngineSite(news_site(1)) as one, EngineSite(news_site(1)) as other:
         secret = SiteSettings(url=f"{one.url}/", headers={"X-Key": SECRET})
-        with engine_of(msgspec.structs.replace(settings, site=(secret,))) as visits:
+        with engine_of(msgspec.structs.replace(settings, site=(secret,))) as start:
             for site in (one, other, one):
-                visits.start(hub(f"{site.url}/")).result(60)
+                start(hub(f"{site.url}/")).result(60)
         assert [headers.get("X-Key") for _, headers in one.headers] == [SECRET, SECRET]
         assert [headers.get("X-Key") for _, headers in other.headers] == [None]
 
@@ -135,8 +135,8 @@ def test_no_more_visits_are_under_way_than_workers_and_outcomes_that_nobody_take
     settings: Settings,
 ) -> None:
     """A slow writer slows fetching: what has ended counts until it was taken."""
-    with EngineSite(news_site(3)) as site, engine_of(settings) as visits:
-        engine = Engine(visits, workers=2)
+    with EngineSite(news_site(3)) as site, engine_of(settings) as start:
+        engine = Engine(start, partial(EngineReport, settings.engine.kind, 2), workers=2)
         for number in range(2):
             engine.start(replace(hub(f"{site.url}/"), page_id=number))
         assert engine.free == 0

@@ -162,7 +162,7 @@ def test_a_worker_of_another_version_gets_no_visits_while_others_do(
             report = ready.elsewhere.report()
             assert (report.workers, report.processes, report.waits) == (1, 1, "")
             (refused,) = report.refused
-            assert "(protocol 99), the daemon " in refused
+            assert "Hubwatch 0.0.1, the daemon " in refused
             assert ready.news() == LATE
     assert "refused: worker tcp://127.0.0.1:" in caplog.text
 

@@ -13,7 +13,7 @@ from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Response
 from incremental.parse.hub_way import Way, WayKind
 from incremental.visit.engines.elsewhere import make_elsewhere
-from incremental.visit.engines.visits import EngineReport, LostVisitError, Visits, visit_elsewhere
+from incremental.visit.engines.visits import EngineReport, LostVisitError, visit_elsewhere
 from incremental.visit.engines.worker import refusal
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store.errors import StoreFencedError
@@ -33,7 +33,7 @@ class Waiting:
         return self.answers[-1]
 
     def engine(self) -> Engine:
-        return Engine(Visits(self.start, lambda: EngineReport("dask", self.most)), workers=4)
+        return Engine(self.start, lambda: EngineReport("dask", self.most), workers=4)
 
     def die(self, *, blamed: bool = True) -> None:
         """Let the worker of all visits under way die."""
@@ -142,9 +142,8 @@ def test_nothing_starts_after_the_lease() -> None:
             elsewhere.visit(task(1))
 
 
-@pytest.mark.parametrize("theirs", [("0.2.0", 1), ("0.1.0", 2)])
-def test_another_version_or_protocol_is_refused_by_name(theirs: tuple[str, int]) -> None:
-    assert refusal(("0.1.0", 1), ("0.1.0", 1)) == ""
-    why = refusal(theirs, ("0.1.0", 1))
-    assert f"Hubwatch {theirs[0]} (protocol {theirs[1]})" in why
+def test_another_version_is_refused_by_name() -> None:
+    assert refusal("0.1.0", "0.1.0") == ""
+    why = refusal("0.2.0", "0.1.0")
+    assert "Hubwatch 0.2.0, the daemon 0.1.0" in why
     assert "give it the same version" in why

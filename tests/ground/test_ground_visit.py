@@ -14,7 +14,7 @@ from incremental.base.threads import InlineExecutor
 from incremental.crawl.engine import Engine
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.sandbox import read_body
-from incremental.visit.engines.visits import EngineReport, visits_in
+from incremental.visit.engines.visits import EngineReport
 from incremental.visit.visit import Fetch, Outcome, Purpose, VisitTask, visit
 
 BODY = b"<html><title>News</title><body><p>Some text.</p><a href='/a'>A</a></body></html>"
@@ -84,9 +84,8 @@ def test_task_and_outcome_travel_to_other_processes() -> None:
 
 def engine(fetch: Fetch, executor: Executor | None = None, workers: int = 2) -> Engine:
     here = partial(visit, fetch=fetch, read=read_body)
-    report = EngineReport("threads", workers)
-    visits = visits_in(executor or InlineExecutor(), here, lambda: report)
-    return Engine(visits, workers=workers)
+    start = partial((executor or InlineExecutor()).submit, here)
+    return Engine(start, partial(EngineReport, "threads", workers), workers=workers)
 
 
 def test_an_engine_counts_what_is_under_way_and_gives_each_outcome_once() -> None:

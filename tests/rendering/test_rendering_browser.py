@@ -125,21 +125,6 @@ def test_a_page_sends_nothing_to_its_site(site: ScriptedSite) -> None:
     assert (links(found), site.posts) == ([], [])
 
 
-def test_where_the_user_allows_it_a_page_posts_without_the_users_secrets(
-    site: ScriptedSite,
-) -> None:
-    site.json("/graph", rows(1, 2, 3))
-    url = site.page("/news", POSTING)
-    own = SiteSettings(
-        url=site.url, cookies={"session": "SECRET"}, headers={"X-Key": "SECRET"}, browser_posts=True
-    )
-    (found,) = drawn_by(site, url, own=own)
-    assert links(found) == ["1", "2", "3"]
-    assert [path for path, _ in site.posts] == ["/graph"] * 2
-    assert ["SECRET" in headers for headers in site.headers["/news"]] == [True]
-    assert ["SECRET" in headers for headers in site.headers["/graph"]] == [False, False]
-
-
 def test_a_page_asks_whether_something_is_there(site: ScriptedSite) -> None:
     script = """
         fetch("/it", {method: "HEAD"}).then(async answer => {

@@ -39,7 +39,6 @@ def drawn(page: str, memory: ScriptMemory, clock: SimulatedClock, own: Served) -
         memory,
         seconds=10.0,
         clock=clock,
-        may_post=False,
     )
     return desk.answer(Wanted(1, SCRIPT, "script")).body
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.visit.rendering.frames import MOST_POST_BYTES, Ruling, Wanted, is_own, ruling_of
+from incremental.visit.rendering.frames import Ruling, Wanted, is_own, ruling_of
 
 PAGE = "https://news.example/list"
 
@@ -60,28 +60,10 @@ def test_inner_frames_and_pages_of_other_hosts_are_refused() -> None:
     assert ruling("https://other.example/", "document") is Ruling.REFUSE
 
 
-@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
-@pytest.mark.parametrize("may_post", [False, True])
-def test_nothing_is_changed_at_a_site(method: str, may_post: bool) -> None:
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
+def test_nothing_is_changed_at_a_site(method: str) -> None:
     wanted = Wanted(1, "https://news.example/api", "fetch", method)
-    assert ruling_of(wanted, PAGE, may_post=may_post) is Ruling.REFUSE
-
-
-def post(url: str = "https://news.example/g", kind: str = "fetch", size: int = 9) -> Wanted:
-    return Wanted(1, url, kind, "POST", content_type="application/json", post=b"x" * size)
-
-
-def test_scripts_post_where_the_user_allows_it_and_to_their_own_origin_only() -> None:
-    assert ruling_of(post(), PAGE) is Ruling.REFUSE
-    assert ruling_of(post(), PAGE, may_post=True) is Ruling.FETCH
-    for wanted in (
-        post("https://other.example/g"),
-        post("http://news.example/g"),
-        post(kind="document"),
-        post(kind="ping"),
-        post(size=MOST_POST_BYTES + 1),
-    ):
-        assert ruling_of(wanted, PAGE, may_post=True) is Ruling.REFUSE
+    assert ruling_of(wanted, PAGE) is Ruling.REFUSE
 
 
 def test_only_the_host_of_the_page_is_its_own() -> None:
@@ -90,7 +72,7 @@ def test_only_the_host_of_the_page_is_its_own() -> None:
     assert not is_own("http://169.254.169.254/", PAGE)
 
 
-@given(st.text(max_size=60), st.text(max_size=12), st.text(max_size=6), st.binary(max_size=40))
-def test_any_request_is_judged(url: str, kind: str, method: str, body: bytes) -> None:
-    wanted = Wanted(1, f"https://{url}", kind, method, content_type="json", post=body)
+@given(st.text(max_size=60), st.text(max_size=12), st.text(max_size=6))
+def test_any_request_is_judged(url: str, kind: str, method: str) -> None:
+    wanted = Wanted(1, f"https://{url}", kind, method)
     assert ruling_of(wanted, PAGE) in Ruling

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from lab.clocks import SimulatedClock
@@ -51,9 +50,9 @@ class Places:
     def open(self) -> Store:
         return self._stack.enter_context(open_store(self._where, cache_folder=self._folder))
 
-    def join(self, name: str, now: float = START) -> Place:
+    def join(self, now: float = START) -> Place:
         register, store, clock = self.open(), self.open(), SimulatedClock(now)
-        member = Membership(register, store, clock, name=name, version="1")
+        member = Membership(register, store, clock)
         self._stack.callback(member.close)
         member.join()
         return Place(member, clock, HostGate(store, Settings(), member.turns), store)
@@ -85,7 +84,7 @@ def owed(place: Place, url: str) -> float:
 
 
 def test_alone_a_daemon_has_every_site_and_leads(places: Places) -> None:
-    first = places.join("a")
+    first = places.join()
     assert not first.sites
     assert first.step()
     assert first.sites == SITES
@@ -93,12 +92,10 @@ def test_alone_a_daemon_has_every_site_and_leads(places: Places) -> None:
     assert not first.step()
 
 
-def test_a_newcomer_waits_until_the_others_know_of_it_and_no_visit_is_under_way(
-    places: Places,
-) -> None:
-    first = places.join("a")
+def test_a_newcomer_waits_until_no_visit_is_under_way(places: Places) -> None:
+    first = places.join()
     first.step()
-    second = places.join("b", START + 3 * DAY)
+    second = places.join(START + 3 * DAY)
     second.step()
     assert not second.sites
     first.step(*SITES)
@@ -133,9 +130,9 @@ def test_sites_that_are_given_up_in_the_middle_of_a_step_are_taken_in_the_next(
     places: Places,
 ) -> None:
     """A daemon that thought itself settled left them alone for ever: found by killing 57 daemons."""
-    first = places.join("a")
+    first = places.join()
     first.step()
-    second = places.join("b")
+    second = places.join()
     first.step(*SITES)
     kept = {one for one in SITES if first.member.gives_up(one)}
     second.member.step(second.gate, Meanwhile(first.step), second.clock.now())
@@ -145,7 +142,7 @@ def test_sites_that_are_given_up_in_the_middle_of_a_step_are_taken_in_the_next(
 
 
 def test_a_site_added_later_is_one_daemons(places: Places) -> None:
-    first, second = places.join("a"), places.join("b")
+    first, second = places.join(), places.join()
     for place in (first, second, first, second):
         place.step()
     assert first.sites | second.sites == SITES
@@ -157,10 +154,10 @@ def test_a_site_added_later_is_one_daemons(places: Places) -> None:
 
 
 def test_pauses_of_hosts_hold_between_daemons_whose_clocks_differ_by_days(places: Places) -> None:
-    first = places.join("a")
+    first = places.join()
     first.step()
     visit(first, URL, retry_after=300.0)
-    second = places.join("b", START + 3 * DAY)
+    second = places.join(START + 3 * DAY)
     second.step()
     assert owed(second, "https://other.example/") == 0
     first.step()
@@ -178,7 +175,7 @@ def test_daemons_whose_clocks_are_minutes_apart_share_the_sites_and_take_over_no
 ) -> None:
     """A lease is much shorter than that, and begins and ends by the server's clock."""
     assert 60 * abs(minutes) > 2 * LEASE_SECONDS
-    first, second = places.join("a"), places.join("b", START + 60 * minutes)
+    first, second = places.join(), places.join(START + 60 * minutes)
     for _ in range(3):
         first.step()
         second.step()
@@ -195,24 +192,8 @@ def test_daemons_whose_clocks_are_minutes_apart_share_the_sites_and_take_over_no
     assert [first.member.is_leader, second.member.is_leader] == [True, False]
 
 
-def test_a_daemon_that_is_alone_sends_no_statement_for_hosts(places: Places) -> None:
-    first = places.join("a")
-    first.step()
-    statements: list[str] = []
-    database: Any = first.member.register.database
-    database.query_hooks.append(lambda event: statements.append(event.sql))
-    visit(first, URL)
-    assert statements == []
-    places.join("b")
-    first.step()
-    first.clock.advance_to(START + 60)
-    del statements[:]
-    visit(first, "https://2.example/")
-    assert len(statements) == 1
-
-
 def test_without_a_heartbeat_nothing_is_sent_and_then_it_goes_on_as_before(places: Places) -> None:
-    first = places.join("a")
+    first = places.join()
     first.step()
     sent: list[Request] = []
 
@@ -233,7 +214,7 @@ def test_without_a_heartbeat_nothing_is_sent_and_then_it_goes_on_as_before(place
 
 
 def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Places) -> None:
-    first = places.join("a")
+    first = places.join()
     first.step()
     other = places.open()
     (old,) = other.daemons.all()
@@ -256,14 +237,14 @@ def test_one_that_was_removed_writes_nothing_and_joins_as_a_new_one(places: Plac
 def test_one_that_starts_alone_leaves_hosts_alone_that_the_dead_were_asking(
     places: Places,
 ) -> None:
-    first = places.join("a")
-    second = places.join("b")
+    first = places.join()
+    second = places.join()
     first.step()
     assert owed(first, URL) == 0
     first.member.close()  # as the end of the process does, in the middle of the request
     first.store.daemons.beat(first.member._id, -1.0)
     second.member.leave()
-    again = places.join("c")
+    again = places.join()
     again.step()
     assert again.sites == SITES
     assert owed(again, URL) > 0

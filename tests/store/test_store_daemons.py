@@ -35,8 +35,8 @@ def joined(daemons: Daemons, name: str = "a", lease: float = LONG) -> int:
     return daemons.join(name, version="1", lease_seconds=lease)
 
 
-def met(daemons: Daemons, daemon: int, *, shares: bool = True) -> list[DaemonRow]:
-    return daemons.meet(daemon, lease_seconds=LONG, shares=shares)
+def met(daemons: Daemons, daemon: int) -> list[DaemonRow]:
+    return daemons.meet(daemon, lease_seconds=LONG)
 
 
 def fence(store: Store, daemon: int | None) -> None:
@@ -85,9 +85,8 @@ def test_a_site_is_one_daemons(shared: Store) -> None:
     daemons.give_sites(second, [1])
     daemons.give_sites(first, [2])
     assert daemons.holders() == {1: first, 2: None, 3: second, 4: None, 5: None, 6: None}
-    assert daemons.count_sites() == (6, 6, 2)
     shared.write.remove_site(3)
-    assert daemons.count_sites() == (5, 6, 1)
+    assert set(daemons.holders()) == {1, 2, 4, 5, 6}
 
 
 def test_a_daemon_that_was_removed_writes_nothing(shared: Store) -> None:
@@ -164,7 +163,6 @@ def test_a_host_is_asked_by_one_daemon_at_a_time_and_rests_in_between(shared: St
     assert 35 < take(second) <= 40
     daemons.settle_hosts(first, {"other.example": 0.0}, [])
     assert take(second, host="other.example") == 0
-    assert daemons.longest_wait(second) > 35
 
 
 def test_whoever_was_refused_has_the_next_turn_for_a_while(shared: Store) -> None:

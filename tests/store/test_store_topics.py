@@ -134,11 +134,6 @@ def test_a_refined_guess_replaces_a_guess_alone(store: Store) -> None:
     store.write.add_pages(site, [link], now=START)
     waits = score(one, link.url, score=0.3, verdict="doubtful", fetched=False, method="links")
     store.topics.put_scores(site, [waits, score(two)], now=START)
-    found = store.topics.guessed(one, "links", limit=10)
-    assert [(f.site_id, f.canonical_key, f.score) for f in found] == [
-        (site, link.canonical_key, 0.3)
-    ]
-    assert store.topics.guessed(one, "other", limit=10) == []
     finer = [
         score(one, score=0.6, fetched=False, method="finer"),
         score(two, score=0.1, fetched=False, method="finer"),

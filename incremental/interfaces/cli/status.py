@@ -101,7 +101,7 @@ def _say_health(daemon: DaemonHealth | None, *, running: bool, well: bool = Fals
 
 
 def _print_sites(found: Status) -> None:
-    rows, together = found.sites, found.total_requests_per_day
+    rows = found.sites
     if not rows:
         say("no site yet; add one: hubwatch add https://example.org/")
         return
@@ -129,6 +129,3 @@ def _print_sites(found: Status) -> None:
             say(f"hubwatch: {row.name}: {row.problem}")
     columns = ("site", "state", "hubs", "new", "today (UTC)", "in 24 h", "visits in 24 h")
     print_table("Status", columns, table)
-    if together:
-        used = sum(row.requests_last_day for row in rows)
-        say(f"all sites: {used:g} of {together:g} requests in 24 h")

@@ -94,8 +94,6 @@ class Status:
     """What it forgot, by kind, and the size of the database; null = it has not run yet."""
     embeddings: Row
     """The vectors of announced pages, for search by meaning: their model, and how many there are."""
-    total_requests_per_day: float | None
-    """Of all sites together; null = no such limit."""
     sites: list[SiteStatus]
     words: list[Row]
     """What features report about each ``site``, the most urgent first."""
@@ -124,7 +122,6 @@ def status_of(
         verifications_due=queue.verifications,
         housekeeping=done and row_result(done),
         embeddings=embeddings_of(store, settings.embeddings),
-        total_requests_per_day=settings.revisit.total_requests_per_day or None,
         sites=sites,
         words=[
             {"site": names[site], "says": says}

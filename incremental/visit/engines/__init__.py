@@ -13,7 +13,6 @@
     worker      what runs on a worker: a visit, and what it is made with
     elsewhere   a visit on an executor outside of this process, and that of processes
     cluster     the executor of a Dask cluster
-    choice      from settings to an executor
 
 What to fetch and when is decided in the daemon before a visit starts, and what came of it is recorded there.
 """

@@ -6,6 +6,7 @@ Hubwatch.
 """
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -60,7 +61,7 @@ class ClusterExecutor(Executor):
         self._now = clock.now
         self._ours = introduce()
         # By worker: the call by which it says its version.
-        self._said: dict[str, Future[tuple[str, int]]] = {}
+        self._said: dict[str, Future[str]] = {}
         self._accepted: list[str] = []
         waits = Text("health.no_worker")
         self._report = EngineReport("dask", 0, 0, address, waits, clock.now())
@@ -104,14 +105,11 @@ class ClusterExecutor(Executor):
 
     def _look(self) -> EngineReport:
         """Return which workers there are, and which of them have our version."""
-        threads = dict[str, int]()
-        there = self._client.status == "running"
-        if there:
-            try:
+        threads: dict[str, int] | None = None
+        if self._client.status == "running":
+            with contextlib.suppress(OSError):  # the connection broke before the client noticed
                 threads = self._client.nthreads()
-            except OSError:  # the connection broke before the client noticed
-                there = False
-        if not there:
+        if threads is None:
             self._said = {}
             return self._unanswered()
         said = {one: call for one, call in self._said.items() if not call.cancelled()}
@@ -126,7 +124,6 @@ class ClusterExecutor(Executor):
             len(self._accepted),
             self._report.address,
             "" if self._accepted else Text("health.no_worker"),
-            unknown=len(threads) - len(why),
             refused=tuple(
                 Text("health.worker_refused", address=one, reason=reason)
                 for one, reason in why.items()
@@ -138,7 +135,7 @@ class ClusterExecutor(Executor):
         address = self._report.address
         return EngineReport("dask", 0, 0, address, Text("health.no_scheduler", address=address))
 
-    def _refusal(self, said: Future[tuple[str, int]]) -> str:
+    def _refusal(self, said: Future[str]) -> str:
         """Return why a worker gets no visits; empty = it gets some."""
         theirs = attempt(said.result)
         if isinstance(theirs, Bug):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -37,8 +36,6 @@ class EngineReport:
     """Why nothing can be fetched; empty = something can."""
     since: float = 0.0
     """When that began, unix seconds; 0 = it does not wait."""
-    unknown: int = 0
-    """Workers of a cluster that have not said their version yet."""
     refused: tuple[str, ...] = ()
     """Workers that get no visits, each with the reason."""
 
@@ -61,16 +58,6 @@ class LostVisitError(HubwatchError):
         super().__init__(reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Visits:
-    """Runs visits."""
-
-    start: Callable[[VisitTask], Future[Outcome]]
-    """Start a visit. Its future may raise :class:`LostVisitError`."""
-    report: Callable[[], EngineReport]
-    """Return what runs the visits, and how many it can run now; does not wait, from any thread."""
-
-
 def visit_elsewhere(
     task: VisitTask,
     elsewhere: Visit,
@@ -84,8 +71,3 @@ def visit_elsewhere(
     if embed is None or outcome.text is None:
         return outcome
     return replace(outcome, text=embed(outcome.text))
-
-
-def visits_in(threads: Executor, visit: Visit, report: Callable[[], EngineReport]) -> Visits:
-    """Return visits by *threads* of this process, which carry them out, or wait for them."""
-    return Visits(lambda task: threads.submit(visit, task), report)

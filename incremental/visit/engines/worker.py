@@ -23,8 +23,6 @@ from incremental.visit.visit import Outcome, VisitTask
 from incremental.visit.ways.parts import PartFetcher
 from incremental.visit.ways.visiting import HubVisitor
 
-# The form of tasks, terms and outcomes. Raise it when one of them changes.
-PROTOCOL = 5
 # More than there are processors read nothing sooner.
 MAX_READERS = 4
 
@@ -53,22 +51,14 @@ class _Tools:
 _lock = threading.Lock()
 
 
-def introduce() -> tuple[str, int]:
-    """Return the version of Hubwatch at work here, and its protocol."""
-    return version("hubwatch"), PROTOCOL
+def introduce() -> str:
+    """Return the version of Hubwatch at work here."""
+    return version("hubwatch")
 
 
-def refusal(theirs: tuple[str, int], ours: tuple[str, int]) -> str:
-    """Return why a worker that introduced itself is refused; empty = it is not."""
-    if theirs == ours:
-        return ""
-    return Text(
-        "health.worker_version",
-        theirs=theirs[0],
-        their_protocol=theirs[1],
-        ours=ours[0],
-        our_protocol=ours[1],
-    )
+def refusal(theirs: str, ours: str) -> str:
+    """Return why a worker of their version is refused; empty = it is not."""
+    return "" if theirs == ours else Text("health.worker_version", theirs=theirs, ours=ours)
 
 
 def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | None:
@@ -80,13 +70,13 @@ def access_of(task: VisitTask, sites: Mapping[str, SiteAccess]) -> SiteAccess | 
 
 
 def carry_out(
-    daemon: tuple[str, int],
+    daemon: str,
     task: VisitTask,
     terms: WorkerTerms,
     access: SiteAccess | None,
     asked_at: float,
 ) -> Outcome:
-    """Carry out *task* of a *daemon*, if it is of this version; *access* are credentials of its origin.
+    """Carry out *task* if the *daemon* is of this version; *access* are credentials of its origin.
 
     A visit that would begin late is refused: its worker stood still, or others came first, and the daemon may
     have given it up. For the same reason it sends nothing after ``visit_timeout_seconds``. Both count from

@@ -12,9 +12,6 @@ import msgspec
 
 from incremental.fetch.options import host_name, origin
 
-_READ = frozenset({"xhr", "fetch"})
-MOST_POST_BYTES = 64_000
-
 
 class Ruling(StrEnum):
     """What happens to a request."""
@@ -25,15 +22,14 @@ class Ruling(StrEnum):
     REFUSE = "refuse"
 
 
-def ruling_of(wanted: Wanted, page_url: str, *, may_post: bool = False) -> Ruling:
-    """Return what happens to a request of the page at *page_url*, whose scripts *may_post* to its origin.
+def ruling_of(wanted: Wanted, page_url: str) -> Ruling:
+    """Return what happens to a request of the page at *page_url*.
 
     ::
 
         another scheme, an image, a font, a film, a socket, a beacon, an inner frame  refused
         a style sheet                                                                 empty
         the document; scripts; what scripts read by GET or HEAD                       fetched
-        a POST to its own origin where the user allows it                             fetched, without secrets
         anything else that sends something                                            refused
     """
     try:
@@ -42,17 +38,13 @@ def ruling_of(wanted: Wanted, page_url: str, *, may_post: bool = False) -> Rulin
         return Ruling.REFUSE
     if wanted.kind == "stylesheet":
         return Ruling.EMPTY
-    if wanted.method == "POST":
-        own = wanted.kind in _READ and origin(wanted.url) == origin(page_url)
-        small = len(wanted.post or b"") <= MOST_POST_BYTES
-        return Ruling.FETCH if may_post and own and small else Ruling.REFUSE
     if wanted.method not in ("GET", "HEAD"):
         return Ruling.REFUSE
     if wanted.kind == "document":
         # A script may lead to another page of the host, such as that of a language.
         own = wanted.main and host_name(wanted.url) == host_name(page_url)
         return Ruling.FETCH if own else Ruling.REFUSE
-    return Ruling.FETCH if wanted.kind == "script" or wanted.kind in _READ else Ruling.REFUSE
+    return Ruling.FETCH if wanted.kind in ("script", "xhr", "fetch") else Ruling.REFUSE
 
 
 def is_own(url: str, page_url: str) -> bool:
@@ -83,8 +75,6 @@ class Wanted(msgspec.Struct, tag=True, frozen=True):
     main: bool = True
     """Of the page's own frame."""
     accept: str = ""
-    content_type: str = ""
-    post: bytes | None = None
 
 
 class Answer(msgspec.Struct, tag=True, frozen=True):

@@ -8,7 +8,7 @@ import logging
 import os
 import tempfile
 from collections import OrderedDict
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import replace
 from queue import Empty
 from threading import Lock
@@ -19,7 +19,6 @@ import msgspec
 from incremental.base.children import ChildProcess, Excess, ProcessPool, family_bytes, frame
 from incremental.base.clock import Clock
 from incremental.fetch.headers import cache_seconds
-from incremental.fetch.options import origin
 from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings.sections import BrowserSettings
@@ -150,17 +149,15 @@ class BrowserPool(ProcessPool[BrowserProcess]):
         others: PartFetcher,
         agent: str,
         clock: Clock,
-        posting: Container[str] = (),
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """Draw with the Chromium at *executable*, which ends after *idle_seconds* without a page.
 
         Requests to the page's own site go through *own*, those to *others* through a fetcher that is allowed
-        public addresses only. Scripts of the origins *posting* may POST to their own.
+        public addresses only.
         """
         self._settings = settings
         self._own, self._others, self._agent, self._clock = own, others, agent, clock
-        self._posting = posting
         self._scripts = ScriptMemory(clock)
         super().__init__(
             settings.pages,
@@ -194,7 +191,6 @@ class BrowserPool(ProcessPool[BrowserProcess]):
             self._scripts,
             seconds=self._settings.page_seconds * _ASKING_SHARE,
             clock=self._clock,
-            may_post=origin(url) in self._posting,
         )
         drawn = process.draw(url, self._agent, desk.answer)
         seconds = self._clock.monotonic() - began
@@ -247,10 +243,9 @@ class _Desk:
         *,
         seconds: float,
         clock: Clock,
-        may_post: bool,
     ) -> None:
         self._url, self._own, self._others, self._scripts = url, own, others, scripts
-        self._seconds, self._clock, self._may_post = seconds, clock, may_post
+        self._seconds, self._clock = seconds, clock
         self._ends_at: float | None = None
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
@@ -259,7 +254,7 @@ class _Desk:
 
     def answer(self, wanted: Wanted) -> Answer:
         """Answer a request of the page."""
-        ruling = ruling_of(wanted, self._url, may_post=self._may_post)
+        ruling = ruling_of(wanted, self._url)
         if ruling is Ruling.EMPTY:
             return Answer(wanted.number, 200, {"content-type": "text/css"})
         if ruling is Ruling.REFUSE:
@@ -283,18 +278,11 @@ class _Desk:
         return Answer(wanted.number, response.http_code or 200, self._headers(response), body)
 
     def _fetch(self, wanted: Wanted) -> Response:
-        given = {"Accept": wanted.accept, "Content-Type": wanted.content_type}
-        headers = {name: text for name, text in given.items() if text and text.isprintable()}
-        posts, now = wanted.method == "POST", self._clock.monotonic()
+        accept, now = wanted.accept, self._clock.monotonic()
+        headers = {"Accept": accept} if accept and accept.isprintable() else {}
         # Its time begins with its first request: before, the browser may have had to start.
         self._ends_at = self._ends_at or now + self._seconds
-        request = Request(
-            wanted.url,
-            headers=headers,
-            post=(wanted.post or b"") if posts else None,
-            bare=posts,
-            seconds=self._ends_at - now,
-        )
+        request = Request(wanted.url, headers=headers, seconds=self._ends_at - now)
         for _ in range(MOST_REDIRECTS):
             parts = self._own if is_own(request.url, self._url) else self._others
             response = parts.fetch(request)

@@ -16,7 +16,6 @@ from playwright.async_api import Browser, Error, Page, Route, WebSocketRoute, as
 
 from incremental.base.children import LENGTH, MAX_MESSAGE_BYTES, frame
 from incremental.visit.rendering.frames import (
-    MOST_POST_BYTES,
     Answer,
     Closed,
     Drawn,
@@ -160,7 +159,6 @@ class Driver:
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[number] = waiting
         try:
-            headers = request.headers
             await self.send(
                 Wanted(
                     number=number,
@@ -168,9 +166,7 @@ class Driver:
                     kind=request.resource_type,
                     method=request.method,
                     main=_is_main(request),
-                    accept=headers.get("accept", "")[:500],
-                    content_type=headers.get("content-type", "")[:200],
-                    post=(request.post_data_buffer or b"")[: MOST_POST_BYTES + 1] or None,
+                    accept=request.headers.get("accept", "")[:500],
                 )
             )
             answer = await waiting
