@@ -55,7 +55,7 @@ from incremental.topics.latest import LATEST, outdated_pages
 from store import Store
 from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
-from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
+from store.topics.values import ExampleRow, KeptPage, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
     from classifier.embedding.meaning import Meaning
@@ -112,7 +112,7 @@ class TopicModelStore:
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords, row.description)
-        fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
+        fields: dict[str, object] = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
                 model = self._trained(row, examples, keywords)

@@ -32,8 +32,8 @@ from store.answers.values import (
 )
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import Repository, Shape, upsert
-from store.database.statements import Prepared
+from store.database.repository import Repository, Shape
+from store.database.statements import Prepared, upsert
 from store.database.texts import MAX_TEXT, storable
 from store.models import Change, Hub, News, Page, PageText, Refresh, SavedSearch, Site
 from store.values import NEVER_DUE

@@ -21,8 +21,8 @@ from store.crawl.refreshes import put_refresh
 from store.crawl.site_records import SET_SITE, SiteRecords
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import batches, upsert
-from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
+from store.database.repository import batches
+from store.database.statements import Inserted, Prepared, Updated, any_of, upsert
 from store.database.texts import columns, storable
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.files.page_cache import PageCache
@@ -130,7 +130,7 @@ _SET_GONE = Updated(
 )
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
-_HOST = Upserted(Host, ["name"])
+_HOST = Inserted(Host, ["name"])
 _NEW_SIGHTINGS = Inserted(Sighting, ignore=True)
 _NEW_CHANGES = Inserted(Change)
 _NEW_VISIT = Inserted(Visit)

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from peewee import fn
 
 from store.database import writing
-from store.database.repository import MAX_ROWS, Repository, Shape, batches, upsert
+from store.database.repository import MAX_ROWS, Repository, Shape, batches
+from store.database.statements import upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.discovery.values import (
     NewProposal,

@@ -7,8 +7,8 @@ from typing import Any
 
 from store.database import is_sqlite
 from store.database.failures import storage_errors
-from store.database.repository import Repository, upsert
-from store.database.statements import run_sql
+from store.database.repository import Repository
+from store.database.statements import run_sql, upsert
 from store.models import Housekeeping
 
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.

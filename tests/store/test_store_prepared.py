@@ -4,7 +4,7 @@ import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
 from store import Store
-from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
+from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.enums import PageState
 from store.models import Host, Hub, Page, Sighting
 
@@ -74,7 +74,7 @@ def test_rows_are_inserted_once_and_updated_by_their_key(store: Store) -> None:
     sightings.run(store.database, [row, row])
     sightings.run(store.database, [])
     assert [one.first_seen_at for one in store.read.sights(home)] == [START]
-    hosts = Upserted(Host, ["name"])
+    hosts = Inserted(Host, ["name"])
     for failures in (1, 2):
         hosts.run(store.database, [{"name": n, "failures": failures} for n in ("a", "b")])
     hosts.run(store.database, [{"name": "b", "failures": 9, "next_allowed_at": 5.0}], ["failures"])
