@@ -95,7 +95,7 @@ class HubRow:
 
 @dataclass(frozen=True, slots=True)
 class VerificationRow:
-    """A page to fetch for verification."""
+    """A stored page, with what its verification needs."""
 
     page_id: int
     site_id: int
@@ -129,19 +129,6 @@ class VisitedHub:
     """Stored changes of its text name earlier bodies, which are kept."""
     has_twin: bool
     """Another hub of the site had the same body at its latest visit."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """A stored page."""
-
-    id: int
-    site_id: int
-    url: str
-    anchor: str
-    title: str
-    state: PageState
-    body_md5: str | None
 
 
 @dataclass(frozen=True, slots=True)
