@@ -50,11 +50,6 @@ class Tags(Repository):
         """Return the tags of each topic that has any, in alphabetical order."""
         return self._by_owner(TopicTag, TopicTag.topic)
 
-    def sites_tagged(self, tag: str) -> tuple[int, ...]:
-        """Return the ids of the sites that have a tag."""
-        query = SiteTag.select(SiteTag.site).where(SiteTag.tag == storable(tag))
-        return tuple(self._column(query.order_by(SiteTag.site)))
-
     def set_site_tags(self, site_id: int, tags: Sequence[str]) -> None:
         """Replace the tags of a site."""
         self._replace(SiteTag, SiteTag.site, site_id, tags)

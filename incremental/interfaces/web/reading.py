@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from incremental.base.plain_text import clean
 from incremental.base.urls import canonical_key
-from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.filters import Filters
 from incremental.interfaces.web.views import View
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
@@ -100,8 +100,8 @@ def gained(
         return []
     if filters.show == "starred":
         return []
-    within = {"above": above, "after": below, "limit": _MOST_EVENTS}
-    return store.backfills.events(backfill_query(store, filters.query(now), **within))
+    query = filters.query(now, after=below, limit=_MOST_EVENTS)
+    return store.backfills.events(query, above=above)
 
 
 def merged(

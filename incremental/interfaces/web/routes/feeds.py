@@ -21,8 +21,8 @@ from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.routes.news import search_filters
 from incremental.interfaces.web.views import page, query, words_of
 from store import Store
-from store.answers import AnnouncedPage
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.answers import AnnouncedPage, NewQuery
+from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
 from store.topics.values import TopicRow
 from store.values import SiteRow
@@ -178,7 +178,7 @@ def _with_text(store: Store, entry: Entry, row: AnnouncedPage | BackfillEvent) -
 @router.get("/feeds/backfill.{form}")
 def backfill_feed(request: Request, store: Store, form: Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
-    rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
+    rows = store.backfills.pages(NewQuery(limit=_OLDER))
     entries = [feed_entry(row) for row in rows]
     return answer(request, form, "/feeds/backfill", words_of(request)("backfill.feed"), entries)
 
