@@ -264,7 +264,6 @@ class SeenLink:
     url: str
     anchor: str = ""
     tag_path: str = ""
-    position: int = 0
     published_at: float | None = None
     fate: Fate = Fate.KNOWN
     """Announced and backfilled whether or not its row is new."""

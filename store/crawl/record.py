@@ -261,7 +261,6 @@ class Recorder(SiteRecords, LabelRecords):
                 "first_seen_at": record.at,
                 "anchor": storable(link.anchor),
                 "tag_path": storable(link.tag_path),
-                "position": link.position,
             }
             for link in links
         ]

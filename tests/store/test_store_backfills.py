@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
@@ -24,8 +23,8 @@ def gain(store: Store, *names: str, at: float = START + HOUR) -> tuple[int, int]
     return site, home
 
 
-def names(store: Store, **query: Any) -> list[str]:
-    rows = store.backfills.pages(NewQuery(order="oldest", **query))
+def names(store: Store, event: int | None = None) -> list[str]:
+    rows = store.backfills.pages(NewQuery(order="oldest"), event=event)
     return [row.url.removeprefix(HOME) for row in rows]
 
 
@@ -77,7 +76,7 @@ def test_an_article_that_was_taken_for_a_hub_joins_its_lists_event_for_minutes(
     turns_out(store, "y", at=START + 2 * HOUR)
     events = store.backfills.events(NewQuery(order="oldest"))
     assert [(event.pages, event.hub_id) for event in events] == [(2, home), (1, home)]
-    assert names(store, event=events[0].id) == ["a", "x"]
+    assert names(store, events[0].id) == ["a", "x"]
 
 
 def test_an_event_that_a_page_joined_says_so_everywhere(store: Store) -> None:
