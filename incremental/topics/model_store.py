@@ -250,7 +250,7 @@ class TopicModelStore:
     def background(self) -> Background:
         """Document frequencies of terms; what was observed before is loaded once."""
         if self._background is None:
-            kept = self._store.topics.background(BACKGROUND)
+            _, kept = self._store.space.noted(BACKGROUND)
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError, RecursionError) as error:
@@ -424,7 +424,7 @@ class TopicModelStore:
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
         self.background.meanings.forget(self.background.sample.keys)
-        self._store.topics.put_background(BACKGROUND, to_json(self.background.to_json()), now=now)
+        self._store.space.note(BACKGROUND, to_json(self.background.to_json()), now=now)
         self._kept_pages = self.background.pages
         for active_topic in active_topics:
             self._store.topics.update(

@@ -1,6 +1,5 @@
-"""Size of a store, release of free space, and records of housekeeping."""
+"""Size of a store, release of free space, and notes of the daemon."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ from store.database import is_sqlite
 from store.database.failures import storage_errors
 from store.database.repository import Repository
 from store.database.statements import run_sql, upsert
-from store.models import Housekeeping
+from store.database.texts import storable
+from store.models import Note
 
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
 SLACK_SHARE = 0.1
@@ -90,18 +90,17 @@ class Space(Repository):
             (busy, *_) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
             return not busy
 
-    # The recorded result.
+    # Notes.
 
-    def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
-        """Record a result under *name*."""
-        row = {"name": name, "at": now, "detail": json.dumps(detail)}
-        self._write(upsert(Housekeeping, row, ["name"], ("at", "detail")))
+    def note(self, name: str, detail: str, *, now: float) -> None:
+        """Note *detail* under *name*, in place of what is there."""
+        row = {"name": name, "at": now, "detail": storable(detail, None)}
+        self._write(upsert(Note, row, ["name"], ("at", "detail")))
 
-    def noted(self, name: str) -> tuple[float, dict[str, Any]] | None:
-        """Return the time and result of the last record."""
-        query = Housekeeping.select(Housekeeping.at, Housekeeping.detail)
-        rows = self._rows(query.where(Housekeeping.name == name))
-        return (float(rows[0][0]), dict(json.loads(rows[0][1]))) if rows else None
+    def noted(self, name: str) -> tuple[float, str]:
+        """Return the time of the note of this name, and its detail; empty = there is none."""
+        rows = self._rows(Note.select(Note.at, Note.detail).where(Note.name == name))
+        return rows[0] if rows else (0.0, "")
 
     def _one(self, statement: str) -> Any:  # noqa: ANN401 - a driver's value
         return self._run(statement)[0][0]

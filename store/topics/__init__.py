@@ -21,7 +21,6 @@ from store.models import (
     Page,
     PageTopic,
     Topic,
-    TopicBackground,
     TopicExample,
     Visit,
 )
@@ -316,18 +315,6 @@ class Topics(Repository):
             .limit(limit)
         )
         return self._all(_KEPT, query)
-
-    # Background.
-
-    def background(self, name: str) -> str:
-        """Return the data stored under a name; empty = none."""
-        query = TopicBackground.select(TopicBackground.data).where(TopicBackground.name == name)
-        return str(self._scalar(query) or "")
-
-    def put_background(self, name: str, data: str, *, now: float) -> None:
-        """Replace the data stored under a name."""
-        row = {"name": name, "data": storable(data, None), "at": now}
-        self._write(upsert(TopicBackground, row, ["name"], ("data", "at")))
 
 
 def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> None:
