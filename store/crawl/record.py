@@ -37,7 +37,6 @@ from store.values import (
     SeenLink,
     SiteChange,
     SiteChanges,
-    TopicScore,
     VisitRecord,
 )
 from store.watched_changes import put_watched_change
@@ -163,15 +162,8 @@ class Recorder(SiteRecords, LabelRecords):
         with storage_errors(self._where):
             self._put_host(host)
 
-    def visit(
-        self,
-        record: VisitRecord,
-        opinion: Sequence[TopicScore] | None = None,
-    ) -> list[int]:
-        """Record one visit; return the ids of the pages it announced, in page order.
-
-        *opinion* is what topics say of the visited page; None = they did not judge it.
-        """
+    def visit(self, record: VisitRecord) -> list[int]:
+        """Record one visit; return the ids of the pages it announced, in page order."""
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
@@ -184,7 +176,7 @@ class Recorder(SiteRecords, LabelRecords):
                     self._set_hub(record.page_id, hub)
             announced = self._record_links(record)
             # Before it is announced, so that its text is indexed once.
-            self._record_page(record, judged=opinion is not None)
+            self._record_page(record)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
@@ -197,8 +189,8 @@ class Recorder(SiteRecords, LabelRecords):
             if record.rebaseline:
                 self._rebaseline(record)
             self._verify_again(record)
-            put_scores(self._db, record.site_id, record.topic_scores, record.at)
-            put_scores(self._db, record.site_id, opinion or (), record.at)
+            scores = (*record.topic_scores, *(record.opinion or ()))
+            put_scores(self._db, record.site_id, scores, record.at)
             self._merge(record)
             return announced
 
@@ -297,7 +289,7 @@ class Recorder(SiteRecords, LabelRecords):
         """Set columns of a hub; return whether there is one."""
         return bool(fields) and SET_HUB.run(self._db, fields, page=page_id) > 0
 
-    def _record_page(self, record: VisitRecord, *, judged: bool) -> None:
+    def _record_page(self, record: VisitRecord) -> None:
         """Write the visit's log entry and the changes of the visited page and its site."""
         links = record.links or ()
         visit = {
@@ -315,7 +307,7 @@ class Recorder(SiteRecords, LabelRecords):
         _NEW_VISIT.run(self._db, [visit])
         if record.drop_hub:
             Hub.delete().where(Hub.page == record.page_id).execute(self._db)
-        self._record_visited(record, judged=judged)
+        self._record_visited(record)
         if record.text is not None:
             put_text(self._db, record.page_id, record.text, record.at)
         if record.next_refresh is not None:
@@ -326,8 +318,10 @@ class Recorder(SiteRecords, LabelRecords):
         if record.site_change is not None:
             self._insert_change(record, record.site_change, None)
 
-    def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
-        fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
+    def _record_visited(self, record: VisitRecord) -> None:
+        fields = columns(record.page_fields)
+        if record.opinion is not None:
+            fields["link_context"] = None
         if record.moved_to is not None:
             self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
         # Set when it is merged with that page, as the last step.
