@@ -18,9 +18,7 @@ from typing import Any, Final
 from peewee import IntegrityError
 
 from store.database import is_sqlite, writing
-from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.statements import run_sql
 from store.errors import StoreFencedError, StoreLockedError
 
 # Written $now in statements.
@@ -285,7 +283,6 @@ class Daemons(Repository):
         """
         sql = statement.replace("$now", _NOW)
         try:
-            with storage_errors(self._where):
-                return list(run_sql(self._db, sql, named or values).fetchall())
+            return self._sql(sql, named or values)
         except IntegrityError as error:
             raise StoreFencedError(_TAKEN_OVER) from error

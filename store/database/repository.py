@@ -9,7 +9,7 @@ import msgspec
 from peewee import Database, Model, chunked
 
 from store.database.failures import storage_errors
-from store.database.statements import Prepared
+from store.database.statements import Prepared, run_sql
 
 T = TypeVar("T")
 # Values per IN (...).
@@ -70,6 +70,11 @@ class Repository:
     def _rows(self, query: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - peewee's queries share no typed base
         with storage_errors(self._where):
             return list(query.tuples().execute(self._db))
+
+    def _sql(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - a driver's
+        """Run a statement that peewee cannot express, and return its rows."""
+        with storage_errors(self._where):
+            return list(run_sql(self._db, statement, values).fetchall())
 
     def _asked(self, query: Prepared, **values: object) -> list[tuple[Any, ...]]:
         with storage_errors(self._where):

@@ -7,7 +7,7 @@ from typing import Any
 from store.database import is_sqlite
 from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.statements import run_sql, upsert
+from store.database.statements import upsert
 from store.database.texts import storable
 from store.models import Note
 
@@ -35,15 +35,13 @@ class Space(Repository):
 
     def size(self) -> DatabaseSize:
         """Return the size of the database, with its log."""
-        with storage_errors(self._where):
-            if not is_sqlite(self._db):
-                size = int(self._one("SELECT pg_database_size(current_database())"))
-                return DatabaseSize(size, None)
-            pages = int(self._one("PRAGMA page_count"))
-            free, each = int(self._one("PRAGMA freelist_count")), int(self._one("PRAGMA page_size"))
-            log = Path(f"{self._where}-wal")
-            logged = log.stat().st_size if log.exists() else 0
-            return DatabaseSize(pages * each + logged, (pages - free) * each)
+        if not is_sqlite(self._db):
+            return DatabaseSize(self._one("SELECT pg_database_size(current_database())"), None)
+        pages, each = self._one("PRAGMA page_count"), self._one("PRAGMA page_size")
+        log = Path(f"{self._where}-wal")
+        logged = log.stat().st_size if log.exists() else 0
+        used = (pages - self._one("PRAGMA freelist_count")) * each
+        return DatabaseSize(pages * each + logged, used)
 
     # Release of space.
 
@@ -54,19 +52,16 @@ class Space(Repository):
         """
         if not is_sqlite(self._db):
             return 0
+        pages, free = self._one("PRAGMA page_count"), self._one("PRAGMA freelist_count")
+        spare = free - max(int(SLACK_SHARE * pages), SLACK_PAGES)
+        if spare <= 0:
+            return 0
         with storage_errors(self._where):
-            pages, free = (
-                int(self._one("PRAGMA page_count")),
-                int(self._one("PRAGMA freelist_count")),
-            )
-            spare = free - max(int(SLACK_SHARE * pages), SLACK_PAGES)
-            if spare <= 0:
-                return 0
             # One page per step, and only a script is stepped to its end when there are no columns.
-            connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
+            connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # peewee's stubs lack it
             connection.executescript(f"PRAGMA incremental_vacuum({min(spare, most)})")
-            left = int(self._one("PRAGMA freelist_count"))
-            return (free - left) * int(self._one("PRAGMA page_size"))
+        left = self._one("PRAGMA freelist_count")
+        return (free - left) * self._one("PRAGMA page_size")
 
     def merge_index(self, *, begin: bool, pages: int = INDEX_PAGES) -> bool:
         """Merge a part of SQLite's full-text index; removed rows are dropped only then.
@@ -75,20 +70,17 @@ class Space(Repository):
         """
         if not is_sqlite(self._db):
             return False
-        with storage_errors(self._where):
-            before = int(self._one("SELECT total_changes()"))
-            size = -pages if begin else pages
-            # https://www.sqlite.org/fts5.html#the_merge_command
-            self._run(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}, rank) VALUES ('merge', {size})")  # noqa: S608
-            return int(self._one("SELECT total_changes()")) - before > 1
+        before = self._one("SELECT total_changes()")
+        size = -pages if begin else pages
+        # https://www.sqlite.org/fts5.html#the_merge_command
+        self._sql(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}, rank) VALUES ('merge', {size})")  # noqa: S608
+        return self._one("SELECT total_changes()") - before > 1
 
     def shorten_log(self) -> bool:
         """Write SQLite's log into the database and cut it; return whether no reader prevented that."""
         if not is_sqlite(self._db):
             return True
-        with storage_errors(self._where):
-            (busy, *_) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-            return not busy
+        return not self._one("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # Notes.
 
@@ -102,8 +94,5 @@ class Space(Repository):
         rows = self._rows(Note.select(Note.at, Note.detail).where(Note.name == name))
         return rows[0] if rows else (0.0, "")
 
-    def _one(self, statement: str) -> Any:  # noqa: ANN401 - a driver's value
-        return self._run(statement)[0][0]
-
-    def _run(self, statement: str) -> list[tuple[Any, ...]]:
-        return list(run_sql(self._db, statement).fetchall())
+    def _one(self, statement: str) -> int:
+        return int(self._sql(statement)[0][0])
