@@ -52,8 +52,20 @@ class LabelRecords(PageRecords):
 
         Each origin has one label per URL.
         """
+        changed = 0
         with writing(self._db, self._where):
-            return self._put_labels(tuple(labels))
+            for label in labels:
+                row = {"site": label.site_id, **columns(asdict(label))}
+                del row["site_id"]
+                said = Label.canonical_key == row["canonical_key"]
+                said &= Label.origin == label.origin
+                same = Label.select(Label.label).where(said & (Label.label == label.label))
+                if same.exists(self._db):
+                    continue
+                renewed = ("url", "label", "at", "anchor")
+                upsert(Label, row, ("canonical_key", "origin"), renewed).execute(self._db)
+                changed += 1
+        return changed
 
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
@@ -62,7 +74,7 @@ class LabelRecords(PageRecords):
         being one, unless it is a seed.
         """
         with writing(self._db, self._where):
-            self._put_labels([label])
+            self.put_labels([label])
             for site_id, link in pages:
                 if link.hub is not None:
                     self._promote(site_id, link, label.at)
@@ -103,20 +115,6 @@ class LabelRecords(PageRecords):
             for batch in batches(canonical_keys):
                 said = Label.canonical_key.in_(batch) & (Label.origin == origin)
                 Label.delete().where(said).execute(self._db)
-
-    def _put_labels(self, labels: Sequence[LabelEntry]) -> int:
-        changed = 0
-        for label in labels:
-            row = {"site": label.site_id, **columns(asdict(label))}
-            del row["site_id"]
-            said = (Label.canonical_key == row["canonical_key"]) & (Label.origin == label.origin)
-            same = Label.select(Label.label).where(said & (Label.label == label.label))
-            if same.exists(self._db):
-                continue
-            renewed = ("url", "label", "at", "anchor")
-            upsert(Label, row, ("canonical_key", "origin"), renewed).execute(self._db)
-            changed += 1
-        return changed
 
 
 # Statements of every visit.
@@ -159,8 +157,11 @@ class Recorder(SiteRecords, LabelRecords):
 
     def put_host(self, host: HostRow) -> None:
         """Insert or replace a host's politeness state."""
+        given = asdict(host)
+        fields = columns({name: given[name] for name in given if given[name] is not None})
+        fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         with storage_errors(self._where):
-            self._put_host(host)
+            _HOST.run(self._db, [fields])
 
     def visit(self, record: VisitRecord) -> list[int]:
         """Record one visit; return the ids of the pages it announced, in page order."""
@@ -183,7 +184,7 @@ class Recorder(SiteRecords, LabelRecords):
             if record.fate == Fate.BACKFILL:
                 join_backfill(self._db, record)
             if record.host is not None:
-                self._put_host(record.host)
+                self.put_host(record.host)
             if record.site_fields:
                 SET_SITE.run(self._db, columns(record.site_fields), site=record.site_id)
             if record.rebaseline:
@@ -345,9 +346,3 @@ class Recorder(SiteRecords, LabelRecords):
     def _rebaseline(self, record: VisitRecord) -> None:
         others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
-
-    def _put_host(self, host: HostRow) -> None:
-        given = asdict(host)
-        fields = columns({name: given[name] for name in given if given[name] is not None})
-        fields["crawl_delay_seconds"] = host.crawl_delay_seconds
-        _HOST.run(self._db, [fields])
