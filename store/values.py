@@ -444,8 +444,6 @@ class VisitRecord:
     """Canonical keys of the pages that an announced page came to link to, unknown ones as well."""
     host: HostRow | None = None
     """None = unchanged."""
-    opinion: tuple[TopicScore, ...] | None = None
-    """What topics say of the visited page; None = they did not judge it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.values import HostRow, SiteChanges, SiteUpdate, VisitRecord
+from store.values import HostRow, SiteChanges, SiteUpdate, TopicScore, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -292,9 +292,8 @@ class Crawler:
         with self._store.write.together():
             if isinstance(facts, HubFacts):
                 self._learn(facts, decision, outcome, site)
-            fields = record.hub_fields | due
-            told = replace(record, hub_fields=fields, host=host, opinion=opinion)
-            announced = self._write(told, site)
+            planned = replace(record, hub_fields=record.hub_fields | due, host=host)
+            announced = self._write(planned, site, opinion)
             if not alone and self._follow_up(decision, outcome, site, now):
                 self._outdated = True
             self.quarantine.visited(outcome.task, outcome.bug, now)
@@ -313,7 +312,12 @@ class Crawler:
         if record.overflow:
             self._overflows.note(record, facts.hub, site)
 
-    def _write(self, record: VisitRecord, site: WatchedSite) -> list[int]:
+    def _write(
+        self,
+        record: VisitRecord,
+        site: WatchedSite,
+        opinion: Sequence[TopicScore] | None,
+    ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
         if not 0 <= record.at - site.beside_at < HOUR:
             site.beside_at = record.at
@@ -324,7 +328,7 @@ class Crawler:
         # Feeds, sitemaps and the like that the hub named at earlier visits are known.
         more = tuple(one for one in record.more_pages if one.canonical_key not in before)
         record = replace(record, site_fields=record.site_fields | state, more_pages=more)
-        announced = self._store.write.visit(record)
+        announced = self._store.write.visit(record, opinion)
         named = before.union(one.canonical_key for one in more)
         if record.drop_hub:
             site.named.pop(record.page_id, None)

@@ -37,6 +37,7 @@ from store.values import (
     SeenLink,
     SiteChange,
     SiteChanges,
+    TopicScore,
     VisitRecord,
 )
 from store.watched_changes import put_watched_change
@@ -163,8 +164,15 @@ class Recorder(SiteRecords, LabelRecords):
         with storage_errors(self._where):
             _HOST.run(self._db, [fields])
 
-    def visit(self, record: VisitRecord) -> list[int]:
-        """Record one visit; return the ids of the pages it announced, in page order."""
+    def visit(
+        self,
+        record: VisitRecord,
+        opinion: Sequence[TopicScore] | None = None,
+    ) -> list[int]:
+        """Record one visit; return the ids of the pages it announced, in page order.
+
+        *opinion* is what topics say of the visited page; None = they did not judge it.
+        """
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
@@ -177,7 +185,7 @@ class Recorder(SiteRecords, LabelRecords):
                     self._set_hub(record.page_id, hub)
             announced = self._record_links(record)
             # Before it is announced, so that its text is indexed once.
-            self._record_page(record)
+            self._record_page(record, judged=opinion is not None)
             if record.fate == Fate.ANNOUNCE:
                 rule = record.page_fields.get("rule")
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
@@ -190,8 +198,8 @@ class Recorder(SiteRecords, LabelRecords):
             if record.rebaseline:
                 self._rebaseline(record)
             self._verify_again(record)
-            scores = (*record.topic_scores, *(record.opinion or ()))
-            put_scores(self._db, record.site_id, scores, record.at)
+            put_scores(self._db, record.site_id, record.topic_scores, record.at)
+            put_scores(self._db, record.site_id, opinion or (), record.at)
             self._merge(record)
             return announced
 
@@ -290,7 +298,7 @@ class Recorder(SiteRecords, LabelRecords):
         """Set columns of a hub; return whether there is one."""
         return bool(fields) and SET_HUB.run(self._db, fields, page=page_id) > 0
 
-    def _record_page(self, record: VisitRecord) -> None:
+    def _record_page(self, record: VisitRecord, *, judged: bool) -> None:
         """Write the visit's log entry and the changes of the visited page and its site."""
         links = record.links or ()
         visit = {
@@ -308,7 +316,7 @@ class Recorder(SiteRecords, LabelRecords):
         _NEW_VISIT.run(self._db, [visit])
         if record.drop_hub:
             Hub.delete().where(Hub.page == record.page_id).execute(self._db)
-        self._record_visited(record)
+        self._record_visited(record, judged=judged)
         if record.text is not None:
             put_text(self._db, record.page_id, record.text, record.at)
         if record.next_refresh is not None:
@@ -319,10 +327,8 @@ class Recorder(SiteRecords, LabelRecords):
         if record.site_change is not None:
             self._insert_change(record, record.site_change, None)
 
-    def _record_visited(self, record: VisitRecord) -> None:
-        fields = columns(record.page_fields)
-        if record.opinion is not None:
-            fields["link_context"] = None
+    def _record_visited(self, record: VisitRecord, *, judged: bool) -> None:
+        fields = columns(record.page_fields) | ({"link_context": None} if judged else {})
         if record.moved_to is not None:
             self._put_pages(record.site_id, [record.moved_to], record.at, record.first_hub_id)
         # Set when it is merged with that page, as the last step.
