@@ -442,8 +442,17 @@ class VisitRecord:
     """Expected scores of its links."""
     gained: tuple[str, ...] = ()
     """Canonical keys of the pages that an announced page came to link to, unknown ones as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitPlan:
+    """Next due times and host state, written in the visit's transaction."""
+
+    hub_fields: HubUpdate = field(default_factory=HubUpdate)
+    site_fields: SiteUpdate = field(default_factory=SiteUpdate)
     host: HostRow | None = None
-    """None = unchanged."""
+    named: frozenset[str] = frozenset()
+    """Canonical keys of feeds, sitemaps and the like that the hub named at earlier visits."""
 
 
 @dataclass(frozen=True, slots=True)

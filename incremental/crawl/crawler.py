@@ -47,7 +47,7 @@ from incremental.visit.visit import Outcome, Purpose
 from store import Store
 from store.enums import HubKind, HubStatus, PageState
 from store.rules import COLUMNS
-from store.values import HostRow, SiteChanges, SiteUpdate, TopicScore, VisitRecord
+from store.values import HostRow, SiteChanges, SiteUpdate, TopicScore, VisitPlan, VisitRecord
 
 if TYPE_CHECKING:
     from incremental.topics.embedding.page_embedder import PageEmbedder
@@ -292,8 +292,7 @@ class Crawler:
         with self._store.write.together():
             if isinstance(facts, HubFacts):
                 self._learn(facts, decision, outcome, site)
-            planned = replace(record, hub_fields=record.hub_fields | due, host=host)
-            announced = self._write(planned, site, opinion)
+            announced = self._write(record, site, VisitPlan(due, host=host), opinion)
             if not alone and self._follow_up(decision, outcome, site, now):
                 self._outdated = True
             self.quarantine.visited(outcome.task, outcome.bug, now)
@@ -316,6 +315,7 @@ class Crawler:
         self,
         record: VisitRecord,
         site: WatchedSite,
+        plan: VisitPlan,
         opinion: Sequence[TopicScore] | None,
     ) -> list[int]:
         """Write a visit; return the ids of announced pages."""
@@ -325,11 +325,9 @@ class Crawler:
             site.budget = spend(site.budget, site.terms.requests_per_day, record.at, others=beside)
         state = SiteUpdate(budget=site.budget.to_text(), revisit=site.state.to_text())
         before = site.named.get(record.page_id, frozenset())
-        # Feeds, sitemaps and the like that the hub named at earlier visits are known.
-        more = tuple(one for one in record.more_pages if one.canonical_key not in before)
-        record = replace(record, site_fields=record.site_fields | state, more_pages=more)
-        announced = self._store.write.visit(record, opinion)
-        named = before.union(one.canonical_key for one in more)
+        plan = replace(plan, site_fields=state, named=before)
+        announced = self._store.write.visit(record, plan, opinion)
+        named = before.union(one.canonical_key for one in record.more_pages)
         if record.drop_hub:
             site.named.pop(record.page_id, None)
         elif named != before:

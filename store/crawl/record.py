@@ -8,7 +8,7 @@
     merge_pages   pages that are one page      (store/crawl/merges.py)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ from store.values import (
     SiteChange,
     SiteChanges,
     TopicScore,
+    VisitPlan,
     VisitRecord,
 )
 from store.watched_changes import put_watched_change
@@ -167,6 +168,7 @@ class Recorder(SiteRecords, LabelRecords):
     def visit(
         self,
         record: VisitRecord,
+        plan: VisitPlan = VisitPlan(),  # noqa: B008 - a frozen value
         opinion: Sequence[TopicScore] | None = None,
     ) -> list[int]:
         """Record one visit; return the ids of the pages it announced, in page order.
@@ -176,14 +178,14 @@ class Recorder(SiteRecords, LabelRecords):
         # Killed at any instant, either all of a visit is in the store or nothing is; the visit is then due
         # again, and nothing is announced twice.
         with writing(self._db, self._where):
-            hub = columns(record.hub_fields)
+            hub = columns({**record.hub_fields, **plan.hub_fields})
             if record.drop_hub or not self._set_hub(record.page_id, hub):
                 living = _LIVING.rows(self._db, page=record.page_id)
                 if living and living[0][0] != record.page_id:
                     # Another page replaced it while it was fetched.
                     record = replace(record, page_id=living[0][0])
                     self._set_hub(record.page_id, hub)
-            announced = self._record_links(record)
+            announced = self._record_links(record, plan.named)
             # Before it is announced, so that its text is indexed once.
             self._record_page(record, judged=opinion is not None)
             if record.fate == Fate.ANNOUNCE:
@@ -191,10 +193,11 @@ class Recorder(SiteRecords, LabelRecords):
                 announced += self._announce(record, {record.page_id: rule}, record.first_hub_id)
             if record.fate == Fate.BACKFILL:
                 join_backfill(self._db, record)
-            if record.host is not None:
-                self.put_host(record.host)
-            if record.site_fields:
-                SET_SITE.run(self._db, columns(record.site_fields), site=record.site_id)
+            if plan.host is not None:
+                self.put_host(plan.host)
+            if record.site_fields or plan.site_fields:
+                fields = columns({**record.site_fields, **plan.site_fields})
+                SET_SITE.run(self._db, fields, site=record.site_id)
             if record.rebaseline:
                 self._rebaseline(record)
             self._verify_again(record)
@@ -231,9 +234,10 @@ class Recorder(SiteRecords, LabelRecords):
             page = page.where(Page.announced_at.is_null()) if one.state else page
             page.execute(self._db)
 
-    def _record_links(self, record: VisitRecord) -> list[int]:
-        if record.more_pages:
-            self._put_pages(record.site_id, record.more_pages, record.at, record.page_id)
+    def _record_links(self, record: VisitRecord, named: Container[str]) -> list[int]:
+        more = [link for link in record.more_pages if link.canonical_key not in named]
+        if more:
+            self._put_pages(record.site_id, more, record.at, record.page_id)
         if record.links is None:
             return []
         ids = self._put_pages(record.site_id, record.links, record.at, record.page_id)

@@ -1,7 +1,5 @@
 """What a hostile site may write into a store: it is cut and cleaned, and nothing breaks."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +8,7 @@ from stories import HOME, START, announced_pages, new_hub, news_site, seen, visi
 from store import Store
 from store.database.texts import MAX_TEXT, columns, storable, to_json
 from store.enums import ChangeKind, SiteEventKind
-from store.values import HostRow, PageChange, SiteChange
+from store.values import HostRow, PageChange, SiteChange, VisitPlan
 
 HOSTILE = {
     "NUL": "a\0b",
@@ -41,7 +39,7 @@ def test_any_text_can_be_recorded(store: Store, text: str) -> None:
         page_change=PageChange(ChangeKind.CHANGED, text),
     )
     host = HostRow("news.example", START, 0, None, to_json({"robots": text}))
-    (page,) = store.write.visit(replace(record, host=host))
+    (page,) = store.write.visit(record, VisitPlan(host=host))
     assert store.read.known_anchors(site, [text]) == {text: page}
     row = store.read.page(home)
     assert row is not None

@@ -18,7 +18,7 @@ from store.crawl.record import Recorder
 from store.enums import HubClass, HubRole, LabelOrigin, PageLabel
 from store.errors import StoreLockedError
 from store.rules import Rule
-from store.values import HostRow, LabelEntry, SiteChanges
+from store.values import HostRow, LabelEntry, SiteChanges, VisitPlan
 
 LABEL = LabelEntry(
     "https://news.example/a", "//news.example/a", PageLabel.HUB, LabelOrigin.USER, START
@@ -30,6 +30,7 @@ SAMPLES: dict[str, Any] = {
     "HubClass": HubClass.REVISIT,
     "HubRole": HubRole.ARTICLE,
     "LabelOrigin": LabelOrigin.USER,
+    "VisitPlan": VisitPlan(),
     "Sequence[TopicScore]": (),
     "bool": True,
     "Iterable[SeenLink]": [seen("https://news.example/a", hub=new_hub())],

@@ -17,7 +17,7 @@ from store.enums import (
 )
 from store.maintenance.retention import Kind
 from store.models import Change, Page
-from store.values import HostRow, LabelEntry, PageChange, SiteChange
+from store.values import HostRow, LabelEntry, PageChange, SiteChange, VisitPlan
 
 
 def announced_urls(store: Store, **where: Any) -> list[str]:
@@ -192,7 +192,7 @@ def test_the_host_is_recorded_with_the_visit_and_its_robots_txt_stays(store: Sto
     site, home = news_site(store)
     store.write.put_host(HostRow("news.example", START, 0, 10.0, '{"a": 1}'))
     owed = HostRow("news.example", START + 60, 2, None, None)
-    store.write.visit(visit_of(site, home, START, host=owed))
+    store.write.visit(visit_of(site, home, START), VisitPlan(host=owed))
     expected = HostRow("news.example", START + 60, 2, None, '{"a": 1}')
     assert store.read.host("news.example") == expected
     assert store.read.host("other.example") is None
