@@ -36,7 +36,7 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sharing import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.filters import Filters
 from incremental.interfaces.results.previews import (
     TopicPreview,
     preview_of_edit,
@@ -364,8 +364,7 @@ class Hubwatch:
         )
         query = filters.query(self._clock.now(), after=after, limit=_BATCH, order="oldest")
         if backfill:
-            asked = backfill_query(self._store, query, after=after, order="oldest")
-            yield from map(page_result, self._store.backfills.all_pages(asked))
+            yield from map(page_result, self._store.backfills.all_pages(query))
         else:
             yield from map(page_result, self._store.answers.all_new(query))
 

@@ -90,8 +90,8 @@ INSERT INTO hub (page_id, site_id, kind, role, state, score, why, due_at, baseli
     shown_links, revisit, way, visits, failures, new_pages, unproductive_visits)
 SELECT i + 1, {site}, 'html', 'list', 'active', 0.9, '', {START} + i, {START}, {START},
     {SHOWN}, '{{}}', '{{}}', 0, 0, 0, 0 FROM {every} WHERE NOT ({article});
-INSERT INTO sighting (hub_id, page_id, first_seen_at, gone_at, anchor, tag_path, position)
-SELECT {shower}, {shown}, {at}, {gone}, 'The ferry', 'html/body/ul/li/a', i % {of_hub} FROM {some};
+INSERT INTO sighting (hub_id, page_id, first_seen_at, gone_at, anchor, tag_path)
+SELECT {shower}, {shown}, {at}, {gone}, 'The ferry', 'html/body/ul/li/a' FROM {some};
 INSERT INTO change (id, site_id, page_id, kind, at, hub_id, detail)
 SELECT i + 1, {site}, i + 1, 'added', {at}, {first_of_site}, '' FROM {every} WHERE {announced};
 INSERT INTO news (id, page_id, site_id, hub_id, found_at, language)

@@ -49,7 +49,7 @@ from incremental.settings import Settings
 from incremental.settings.seeds import add_seed
 from incremental.topics.editing import METHODS, begin
 from store import Store
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 from store.enums import HubStatus
 from store.rules import Fate
 from store.values import VisitRecord
@@ -229,7 +229,7 @@ def _announce(
     if record.fate is Fate.BACKFILL or any(
         link.fate is Fate.BACKFILL for link in record.links or ()
     ):
-        asked = BackfillQuery(after=tally.backfill_cursor, order="oldest")
+        asked = NewQuery(after=tally.backfill_cursor, order="oldest")
         for row in store.backfills.all_pages(asked):
             tally.backfill(recorded(row.url), recorded(row.hub_url or ""))
             tally.backfill_cursor = row.cursor

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from peewee import fn
 
-from store.database.repository import Repository, Shape, batches, upsert
-from store.database.statements import Inserted
+from store.database.repository import Repository, Shape, batches
+from store.database.statements import Inserted, upsert
 from store.enums import HubKind, HubRole, PageState, SiteStatus, TopicVerdict
 from store.models import (
     Audited,

@@ -18,9 +18,7 @@ from typing import Any, Final
 from peewee import IntegrityError
 
 from store.database import is_sqlite, writing
-from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.statements import run_sql
 from store.errors import StoreFencedError, StoreLockedError
 
 # Written $now in statements.
@@ -63,7 +61,8 @@ WITH freed AS (
     RETURNING CASE WHEN daemon_id IS NULL THEN free_at - $now ELSE 0 END AS wait,
         daemon_id IS NULL AND next_daemon = %(me)s AS is_next
 ) SELECT (SELECT count(*) FROM taken), (SELECT wait FROM waits), (SELECT is_next FROM waits)
-""".replace("$now", _NOW)
+"""
+_TAKEN_OVER: Final = "another daemon has taken over the sites of this one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ class Daemons(Repository):
         with writing(self._db, self._where):
             self._lock()
             if not self.beat(daemon, lease_seconds):
-                raise StoreFencedError("another daemon has taken over the sites of this one")
+                raise StoreFencedError(_TAKEN_OVER)
             self._evict()
             there = self.all()
             if not any(one.is_leader for one in there) and there[0].id == daemon:
@@ -196,10 +195,7 @@ class Daemons(Repository):
             "INSERT INTO daemon_site (site_id, daemon_id) SELECT id, %s FROM site "
             "WHERE id = ANY(%s) ON CONFLICT DO NOTHING RETURNING site_id"
         )
-        try:
-            return {int(one) for (one,) in self._run(statement, daemon, list(sites))}
-        except IntegrityError as error:
-            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+        return {int(one) for (one,) in self._run(statement, daemon, list(sites))}
 
     def give_sites(self, daemon: int, sites: Collection[int]) -> None:
         """Give sites up."""
@@ -222,19 +218,15 @@ class Daemons(Repository):
         Raises:
             StoreFencedError: the daemon was removed.
         """
-        values = {
-            "names": list(freed),
-            "waits": list(freed.values()),
-            "me": daemon,
-            "host": host,
-            "delay": delay_seconds,
-            "keep": _TURN_SECONDS,
-        }
-        try:
-            with storage_errors(self._where):
-                taken, wait, is_next = run_sql(self._db, _TAKE_HOST, values).fetchone()
-        except IntegrityError as error:
-            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+        ((taken, wait, is_next),) = self._run(
+            _TAKE_HOST,
+            names=list(freed),
+            waits=list(freed.values()),
+            me=daemon,
+            host=host,
+            delay=delay_seconds,
+            keep=_TURN_SECONDS,
+        )
         if taken:
             return 0.0
         return max(float(wait or 0.0), _LEAST_SECONDS if is_next else BUSY_SECONDS)
@@ -257,14 +249,18 @@ class Daemons(Repository):
         names = [*(one for one in waits if one not in busy), *busy]
         holders = [daemon if one in busy else None for one in names]
         seconds = [waits.get(one, 0.0) for one in names]
-        try:
-            if names:
-                self._run(held, names, holders, seconds, daemon)
-            self._run(over, daemon, list(busy))
-        except IntegrityError as error:
-            raise StoreFencedError("another daemon has taken over the sites of this one") from error
+        if names:
+            self._run(held, names, holders, seconds, daemon)
+        self._run(over, daemon, list(busy))
 
-    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a statement that returns rows."""
-        with storage_errors(self._where):
-            return list(run_sql(self._db, statement.replace("$now", _NOW), values).fetchall())
+    def _run(self, statement: str, *values: object, **named: object) -> list[tuple[Any, ...]]:
+        """Run a statement that returns rows, with values by place or by name.
+
+        Raises:
+            StoreFencedError: it names a daemon that was removed.
+        """
+        sql = statement.replace("$now", _NOW)
+        try:
+            return self._sql(sql, named or values)
+        except IntegrityError as error:
+            raise StoreFencedError(_TAKEN_OVER) from error

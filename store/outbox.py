@@ -16,7 +16,8 @@ from typing import Any
 from peewee import JOIN, fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape, batches, upsert
+from store.database.repository import Repository, Shape, batches
+from store.database.statements import upsert
 from store.database.texts import storable
 from store.enums import OutboxState
 from store.models import Backfill, Channel, OutboxEntry, Page, Topic

@@ -13,7 +13,8 @@ from typing import Any
 from peewee import Case
 
 from store.database import writing
-from store.database.repository import Repository, Shape, upsert
+from store.database.repository import Repository, Shape
+from store.database.statements import upsert
 from store.database.texts import MAX_ADDRESS, storable, to_json
 from store.enums import WatchState
 from store.models import BackfillPage, News, PageWatch, Refresh, Site

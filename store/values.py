@@ -1,13 +1,13 @@
 """Plain values that go into and out of the store, which knows nothing of fetching or judging.
 
-Columns to set are named by table; missing keys leave their columns unchanged. Times are unix seconds, UTC.
+Times are unix seconds, UTC.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Any
 
 from store.enums import (
     ChangeKind,
@@ -23,70 +23,12 @@ from store.enums import (
 )
 from store.rules import Fate, Rule
 
-
-class SiteUpdate(TypedDict, total=False):
-    """Columns of a site."""
-
-    scope: str
-    state: SiteStatus
-    requests_per_day: float | None
-    min_interval_minutes: float | None
-    max_interval_hours: float | None
-    hours: str | None
-    changed_at: float | None
-    probed_at: float | None
-    migrated_at: float | None
-    path_aliases: str
-    not_news: str
-    budget: str
-    revisit: str
-    origin: str
-
-
-class HubUpdate(TypedDict, total=False):
-    """Columns of a hub."""
-
-    kind: HubKind
-    role: HubRole
-    state: HubStatus
-    score: float
-    why: str
-    due_at: float
-    interval_seconds: float | None
-    baseline_at: float | None
-    visited_at: float | None
-    visits: int
-    failures: int
-    new_pages: int
-    unproductive_visits: int
-    shown_links: int
-    etag: str | None
-    last_modified: str | None
-    body_md5: str | None
-    links_md5: str | None
-    last_status: str | None
-    next_url: str | None
-    revisit: str
-    way: str
-
-
-class PageUpdate(TypedDict, total=False):
-    """Columns of a page."""
-
-    url: str
-    anchor: str
-    title: str
-    language: str | None
-    published_at: float | None
-    state: PageState
-    moved_to: int | None
-    verify_due_at: float | None
-    verified_at: float | None
-    rule: str | None
-    body_md5: str | None
-    verify_score: float | None
-    link_context: str | None
-
+SiteUpdate = dict[str, Any]
+"""Columns of a site to set, by name; others stay, and a name that the table has not is refused."""
+HubUpdate = dict[str, Any]
+"""Likewise of a hub."""
+PageUpdate = dict[str, Any]
+"""Likewise of a page."""
 
 ARTICLE = HubRole.ARTICLE
 
@@ -153,7 +95,7 @@ class HubRow:
 
 @dataclass(frozen=True, slots=True)
 class VerificationRow:
-    """A page to fetch for verification."""
+    """A stored page, with what its verification needs."""
 
     page_id: int
     site_id: int
@@ -187,19 +129,6 @@ class VisitedHub:
     """Stored changes of its text name earlier bodies, which are kept."""
     has_twin: bool
     """Another hub of the site had the same body at its latest visit."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """A stored page."""
-
-    id: int
-    site_id: int
-    url: str
-    anchor: str
-    title: str
-    state: PageState
-    body_md5: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +264,6 @@ class SeenLink:
     url: str
     anchor: str = ""
     tag_path: str = ""
-    position: int = 0
     published_at: float | None = None
     fate: Fate = Fate.KNOWN
     """Announced and backfilled whether or not its row is new."""

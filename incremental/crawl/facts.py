@@ -387,7 +387,7 @@ class FactReader:
         pages = originals(facts.own, facts.found, facts.known)
         there = frozenset(self._store.read.known(site.row.id, list(pages)))
         missing = [p.id for name, p in pages.items() if name not in there and not p.is_hub]
-        rows = [self._store.read.verification(page_id) for page_id in missing[:MAX_ORIGINALS]]
+        rows = [self._store.read.page(page_id) for page_id in missing[:MAX_ORIGINALS]]
         times = {row.page_id: row.verified_at or 0.0 for row in rows if row is not None}
         return replace(facts, translations=there, verified_at=times)
 
@@ -414,11 +414,11 @@ class FactReader:
         """Whether no list shows the page but a doubtful one, which was announced as well."""
         if row.first_hub_id is None or self._is_of_article(row):
             return row.first_hub_id is not None
-        first = self._store.read.verification(row.first_hub_id)
+        first = self._store.read.page(row.first_hub_id)
         return first is not None and first.rule == Rule.PERHAPS_A_HUB
 
     def _verified(self, outcome: Outcome, site: WatchedSite, now: float) -> VerifiedFacts | None:
-        row = self._store.read.verification(outcome.task.page_id)
+        row = self._store.read.page(outcome.task.page_id)
         if row is None:
             return None
         by_article, own = self._is_of_article(row), row.canonical_key

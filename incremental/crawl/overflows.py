@@ -37,7 +37,7 @@ class Overflows:
         self._prepare(site, now)
         while (page_id := site.first_urgent(now)) is not None:
             hub = self._store.read.hub(page_id)
-            verification = self._store.read.verification(page_id)
+            verification = self._store.read.page(page_id)
             if hub is not None and hub.state != HubStatus.DROPPED:
                 return hub_task(hub)
             if verification is not None and verification.verify_due_at is not None:

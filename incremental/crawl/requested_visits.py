@@ -44,7 +44,7 @@ class RequestedVisits:
         hub = self._store.read.hub(page_id)
         if hub is not None:
             return hub_task(hub)
-        verification = self._store.read.verification(page_id)
+        verification = self._store.read.page(page_id)
         if verification is not None and verification.verify_due_at is not None:
             return verification_task(verification)
         refresh = self._store.refreshes.row(page_id)

@@ -14,7 +14,7 @@ from incremental.fetch.status import FetchStatus
 from incremental.topics.judging import retry_at, to_text
 from incremental.visit.visit import Outcome, Purpose, VisitTask
 from store import Store
-from store.topics.values import ExampleFields, ExampleRow
+from store.topics.values import ExampleRow
 
 logger = logging.getLogger("hubwatch.topics")
 
@@ -68,7 +68,7 @@ class TopicFetches:
 
     def _settle(self, row: ExampleRow, outcome: Outcome, now: float) -> None:
         response, text = outcome.response, outcome.text
-        fields: ExampleFields = {"status": response.status.value, "tried_at": now}
+        fields: dict[str, object] = {"status": response.status.value, "tried_at": now}
         if response.status is FetchStatus.REDIRECTED and response.location:
             if row.failures < MAX_REDIRECTS:
                 fields |= {"url": response.location, "due_at": now, "failures": row.failures + 1}

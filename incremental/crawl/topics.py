@@ -257,7 +257,7 @@ class TopicWatch:
         page, text = outcome.page, outcome.text
         if not self._active_topics or not decision.judge_topics or page is None:
             return None
-        row = self._store.read.verification(outcome.task.page_id)
+        row = self._store.read.page(outcome.task.page_id)
         if text is None or row is None or is_empty(text):
             return None
         assert self._model_store is not None

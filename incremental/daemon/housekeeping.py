@@ -10,6 +10,7 @@ Each call does one bounded piece, so that neither a round nor another process wa
 never forgotten, and why that is bounded, is in docs/retention.md.
 """
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -29,7 +30,7 @@ EVERY_SECONDS = DAY
 PAUSE_SECONDS = 0.2
 HOST_DAYS = 30
 BODIES = "bodies"
-NOTE = "last"
+NOTE = "housekeeping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ def ages(settings: Settings) -> dict[Kind, float]:
 
 def last_done(store: Store) -> Done | None:
     """Return what the last housekeeping came to; None = there was none yet."""
-    noted = store.space.noted(NOTE)
-    return None if noted is None else Done(**noted[1], at=noted[0])
+    at, detail = store.space.noted(NOTE)
+    return Done(**json.loads(detail), at=at) if detail else None
 
 
 def forgotten_in_words(forgotten: Mapping[str, int]) -> str:
@@ -115,7 +116,7 @@ class Housekeeping:
             "database_bytes": size.size_bytes,
             "free_bytes": free,
         }
-        self._store.space.note(NOTE, detail, now=now)
+        self._store.space.note(NOTE, json.dumps(detail), now=now)
         logger.info("housekeeping: forgotten: %s", forgotten_in_words(forgotten))
         self._store.space.shorten_log()
 

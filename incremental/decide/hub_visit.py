@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import Text, hub_why
@@ -414,8 +414,7 @@ def _page_fields(page: Page, facts: HubFacts) -> PageUpdate:
         fields["rule"] = Rule.HUB
     if page.language:
         fields["language"] = page.language
-    changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
-    return cast("PageUpdate", changed)
+    return {name: value for name, value in fields.items() if getattr(row, name) != value}
 
 
 def _new_address(outcome: Outcome, hub: HubRow) -> PageUpdate:

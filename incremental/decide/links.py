@@ -69,7 +69,7 @@ def _target(link: Link, scope: Scope, path_aliases: tuple[str, ...]) -> SeenLink
     if place is None:
         return None
     key, url = place
-    return SeenLink(key, url, link.anchor, link.tag_path, link.position, link.published_at)
+    return SeenLink(key, url, link.anchor, link.tag_path, link.published_at)
 
 
 # Lists show mostly what they showed last time.

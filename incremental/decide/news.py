@@ -288,7 +288,6 @@ def _decided(target: SeenLink, links: Together) -> SeenLink:
         target.url,
         target.anchor,
         target.tag_path,
-        target.position,
         believable(target.published_at, links.view.since.now),
         fate,
         rule=rule or links.rules[key],

@@ -104,7 +104,7 @@ def decide_refresh(outcome: Outcome, facts: RefreshFacts) -> Decision:
     if not facts.is_news:
         # The state of other pages is decided where they are found.
         fields = {name: value for name, value in record.page_fields.items() if name != "state"}
-        record = replace(record, page_fields=fields)  # type: ignore[arg-type]  # the same keys
+        record = replace(record, page_fields=fields)
     moved = record.page_change is not None and record.page_change.kind is ChangeKind.MOVED
     stays = facts.is_news and not gone and not moved
     edited = stays and moved_to is None

@@ -12,7 +12,6 @@ from incremental.base.lookup import check_tag, site_numbered, topic_numbered
 from incremental.base.times import moment
 from store import Store
 from store.answers import NewQuery
-from store.crawl.backfills import BackfillQuery
 from store.enums import TopicVerdict
 
 SHOWN = ("unread", "starred")
@@ -89,16 +88,6 @@ def known(store: Store, filters: Filters) -> Filters:
     if filters.tag:
         check_tag(store, filters.tag)
     return filters
-
-
-def backfill_query(store: Store, query: NewQuery, **more: Any) -> BackfillQuery:  # noqa: ANN401 - fields
-    """Return the query for backfills of the sites, tag, times and read mark of *query*."""
-    sites = query.sites
-    if query.tag is not None:
-        tagged = store.tags.sites_tagged(query.tag)
-        sites = tagged if sites is None else tuple(one for one in sites if one in tagged)
-    unread = query.read is False
-    return BackfillQuery(query.since, query.until, sites=sites, unread=unread, **more)
 
 
 def _time(field: str, text: str, now: float) -> float | None:

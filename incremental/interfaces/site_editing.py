@@ -199,9 +199,7 @@ def request_pages(
 ) -> list[Visit]:
     """Ask for visits of pages by their ids; unknown ids are left out."""
     rows = [store.read.page(page_id) for page_id in dict.fromkeys(page_ids)]
-    pages = [
-        (site_numbered(store, row.site_id), row.id, row.url) for row in rows if row is not None
-    ]
+    pages = [(site_numbered(store, row.site_id), row.page_id, row.url) for row in rows if row]
     return _ask(store, settings, pages[:MOST_PAGES], now=now)
 
 

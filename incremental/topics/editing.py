@@ -25,7 +25,7 @@ from store import Store
 from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState
 from store.topics import YOU
-from store.topics.values import ExampleRow, NewExample, TopicFields, TopicRow
+from store.topics.values import ExampleRow, NewExample, TopicRow
 from store.values import TopicScore
 
 # Named as in the benchmarks; the first is the default.
@@ -198,9 +198,9 @@ def with_examples(
     return list(known.values())
 
 
-def _fields(store: Store, row: TopicRow, wanted: Wanted) -> TopicFields:
+def _fields(store: Store, row: TopicRow, wanted: Wanted) -> dict[str, Any]:
     """Return the checked fields of those that are given."""
-    fields: TopicFields = {}
+    fields: dict[str, Any] = {}
     if (keywords := wanted.get("keywords")) is not None:
         fields["keywords"] = to_json(checked_words(keywords, "keyword", MAX_KEYWORDS))
     if (description := wanted.get("description")) is not None:

@@ -55,7 +55,7 @@ from incremental.topics.latest import LATEST, outdated_pages
 from store import Store
 from store.database.texts import to_json
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
-from store.topics.values import ExampleRow, KeptPage, TopicFields, TopicRow
+from store.topics.values import ExampleRow, KeptPage, TopicRow
 
 if TYPE_CHECKING:  # without an embedder nobody loads it
     from classifier.embedding.meaning import Meaning
@@ -112,7 +112,7 @@ class TopicModelStore:
         examples = self._store.topics.examples(row.id)
         keywords: list[str] = json.loads(row.keywords)
         standing = readiness(examples, keywords, row.description)
-        fields: TopicFields = {"model": "", "version": "", "warnings": "[]"}
+        fields: dict[str, object] = {"model": "", "version": "", "warnings": "[]"}
         if standing.ready:
             try:
                 model = self._trained(row, examples, keywords)
@@ -250,7 +250,7 @@ class TopicModelStore:
     def background(self) -> Background:
         """Document frequencies of terms; what was observed before is loaded once."""
         if self._background is None:
-            kept = self._store.topics.background(BACKGROUND)
+            _, kept = self._store.space.noted(BACKGROUND)
             try:
                 self._background = Background.from_json(json.loads(kept)) if kept else Background()
             except (TopicModelError, ValueError, RecursionError) as error:
@@ -412,7 +412,7 @@ class TopicModelStore:
     def keep(self, active_topics: Iterable[ActiveTopic], now: float) -> None:
         """Store link orders, term counts, and models that adapted to pages."""
         self.background.meanings.forget(self.background.sample.keys)
-        self._store.topics.put_background(BACKGROUND, to_json(self.background.to_json()), now=now)
+        self._store.space.note(BACKGROUND, to_json(self.background.to_json()), now=now)
         self._kept_pages = self.background.pages
         for active_topic in active_topics:
             self._store.topics.update(

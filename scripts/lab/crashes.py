@@ -29,7 +29,7 @@ from typing import Self
 
 from lab.daemon_process import command, complete, wait_until
 from lab.fault_world import FaultWorld
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 from store.database.home import BACKING_UP, DATABASE, RESTORING
 from store.enums import LabelOrigin, PageLabel
 from store.values import LabelEntry
@@ -334,7 +334,7 @@ class CrashWorld(FaultWorld):
         """Return how often each address is in the lists of new pages, and of older ones."""
         found = self.found()
         with self.opened() as store:
-            found.update(page.url for page in store.backfills.all_pages(BackfillQuery()))
+            found.update(page.url for page in store.backfills.all_pages(NewQuery()))
         return found
 
     def _compare(self, published: dict[str, float]) -> None:

@@ -17,9 +17,11 @@ from typing import Any
 
 from peewee import JOIN, SQL, chunked, fn
 
-from store.answers.announced import AnnouncedPage, TopicMark
+from store.answers.announced import *  # noqa: F403 - passed on with the values
+from store.answers.announced import AnnouncedPage
 from store.answers.excerpts import unpacked
 from store.answers.news import new_pages, news_rows, topics_of
+from store.answers.values import *  # noqa: F403 - likewise
 from store.answers.values import (
     Counts,
     HistoryEntry,
@@ -32,25 +34,11 @@ from store.answers.values import (
 )
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import Repository, Shape, upsert
-from store.database.statements import Prepared
+from store.database.repository import Repository, Shape
+from store.database.statements import Prepared, upsert
 from store.database.texts import MAX_TEXT, storable
 from store.models import Change, Hub, News, Page, PageText, Refresh, SavedSearch, Site
 from store.values import NEVER_DUE
-
-__all__ = [
-    "AnnouncedPage",
-    "Answers",
-    "Counts",
-    "HistoryEntry",
-    "NewQuery",
-    "NewsAnswer",
-    "PageDetail",
-    "SavedSearchRow",
-    "StoredText",
-    "TopicMark",
-    "Version",
-]
 
 MAX_HISTORY = 500
 # Conditions of what is counted: announced, unread, starred.

@@ -20,12 +20,13 @@ from peewee import JOIN, Database, fn
 
 from store.answers.announced import AnnouncedPage
 from store.answers.naming import folder_of, widened
+from store.answers.values import NewQuery
 from store.database import writing
 from store.database.repository import MAX_ROWS, Repository, Shape, batches
 from store.database.statements import Prepared, any_of
 from store.database.texts import storable
 from store.enums import PageState, SiteEventKind
-from store.models import Backfill, BackfillPage, Change, Page, Refresh, Site
+from store.models import Backfill, BackfillPage, Change, Page, Refresh, Site, SiteTag
 from store.rules import Rule
 from store.values import VisitRecord
 
@@ -55,28 +56,6 @@ class BackfillEvent:
     """The first of its pages; the whole event if there is only one."""
     url: str
     title: str
-
-
-@dataclass(frozen=True, slots=True)
-class BackfillQuery:
-    """A query of events or their pages. Conditions are combined; None = no condition."""
-
-    since: float | None = None
-    """Found at this time or later; unix seconds, UTC."""
-    until: float | None = None
-    """Found before this time."""
-    after: int | None = None
-    """Cursor of the last row read; results continue after it, in the query's order."""
-    above: int | None = None
-    """Only events with a greater id."""
-    sites: tuple[int, ...] | None = None
-    event: int | None = None
-    """This event only."""
-    unread: bool = False
-    limit: int = 100
-    """Rows at most; 1 to 1,000."""
-    order: str = "newest"
-    """``newest`` or ``oldest`` first."""
 
 
 # Writing.
@@ -211,8 +190,13 @@ _EVENT = Shape(
 class Backfills(Repository):
     """Queries, on one database."""
 
-    def events(self, query: BackfillQuery) -> list[BackfillEvent]:
-        """Return events."""
+    def events(
+        self, query: NewQuery, *, event: int | None = None, above: int | None = None
+    ) -> list[BackfillEvent]:
+        """Return events, or one *event*, or those whose ids are *above* another's.
+
+        Of *query* count times, sites and their tag, read mark, cursor, limit (at most 1,000) and order.
+        """
         lead = BackfillPage.alias()
         first = lead.select(fn.MIN(lead.id)).where(lead.event == Backfill.id)
         asked = (
@@ -222,11 +206,13 @@ class Backfills(Repository):
             .join(Page, on=Page.id == BackfillPage.page)
             .join(_HUB, JOIN.LEFT_OUTER, on=_HUB.id == Backfill.hub_id)
         )
-        return self._all(_EVENT, _narrowed(asked, query, Backfill.id))
+        if above is not None:
+            asked = asked.where(Backfill.id > above)
+        return self._all(_EVENT, _narrowed(asked, query, Backfill.id, event))
 
     def event(self, event: int) -> BackfillEvent | None:
         """Return one event."""
-        return next(iter(self.events(BackfillQuery(event=event, limit=1))), None)
+        return next(iter(self.events(NewQuery(limit=1), event=event)), None)
 
     def has(self, page_id: int) -> bool:
         """Return whether a page belongs to an event."""
@@ -238,8 +224,8 @@ class Backfills(Repository):
         event = self._scalar(query)
         return None if event is None else self.event(event)
 
-    def pages(self, query: BackfillQuery) -> list[AnnouncedPage]:
-        """Return pages of events."""
+    def pages(self, query: NewQuery, *, event: int | None = None) -> list[AnnouncedPage]:
+        """Return pages of events, or of one; of *query* the same counts."""
         columns = (
             *(BackfillPage.id, Page.id, Page.url, Page.title, Page.anchor),
             *(Site.name, Site.id, Backfill.found_at, Page.published_at),
@@ -252,10 +238,10 @@ class Backfills(Repository):
             .join(Site, on=Site.id == Backfill.site)
             .join(_HUB, JOIN.LEFT_OUTER, on=_HUB.id == Backfill.hub_id)
         )
-        rows = self._rows(_narrowed(asked, query, BackfillPage.id))
+        rows = self._rows(_narrowed(asked, query, BackfillPage.id, event))
         return [replace(AnnouncedPage(*row[:-1]), event=row[-1]) for row in rows]
 
-    def all_pages(self, query: BackfillQuery) -> Iterable[AnnouncedPage]:
+    def all_pages(self, query: NewQuery) -> Iterable[AnnouncedPage]:
         """Yield all matching pages; *query.limit* is ignored."""
         query = replace(query, limit=MAX_LIMIT)
         while batch := self.pages(query):
@@ -275,16 +261,17 @@ class Backfills(Repository):
             return [event for (event,) in query.tuples().execute(self._db)]
 
 
-def _narrowed(asked: Any, query: BackfillQuery, cursor: Any) -> Any:  # noqa: ANN401 - peewee queries
+def _narrowed(asked: Any, query: NewQuery, cursor: Any, event: int | None) -> Any:  # noqa: ANN401 - peewee queries
     newest = query.order != "oldest"
+    tagged = SiteTag.select(SiteTag.site).where(SiteTag.tag == query.tag)
     limits: list[tuple[Any, Any]] = [
         (query.since, Backfill.found_at >= query.since),
         (query.until, Backfill.found_at < query.until),
-        (query.above, Backfill.id > query.above),
-        (query.event, Backfill.id == query.event),
         (query.after, cursor < query.after if newest else cursor > query.after),
         (query.sites, Backfill.site.in_(query.sites or ())),
-        (query.unread or None, Backfill.read_at.is_null()),
+        (query.tag, Backfill.site.in_(tagged)),
+        (query.read, Backfill.read_at.is_null(not query.read)),
+        (event, Backfill.id == event),
     ]
     for wanted, condition in limits:
         asked = asked if wanted is None else asked.where(condition)

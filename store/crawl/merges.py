@@ -100,8 +100,6 @@ ADDRESSED = (
     Merge(Label.canonical_key, ("origin",), joined(itemgetter("at"))),
     Merge(TopicExample.canonical_key, ("topic",), joined(itemgetter("added_at"))),
 )
-# Pages that link to each other; no page shows itself.
-_PAIRS = ((Sighting.hub, Sighting.page),)
 _QUARANTINED = Merge(Quarantine.key, ("kind", "purpose"), joined(itemgetter("at")))
 
 # Of two states the first: decided outranks undecided, and existing outranks missing.
@@ -173,10 +171,11 @@ class _Merging:
         stays, goes = sorted((at, one), key=self._announced_at)
         known = [row for row in (one, at) if row["canonical_key"] != at["canonical_key"]]
         bodies = [(row["url"], digest) for row in known for digest in self._bodies(row["id"])]
-        unindex(self._db, [stays["id"], goes["id"]])
-        for column, other in _PAIRS:
-            both = (stays["id"], goes["id"])
-            column.model.delete().where(column.in_(both) & other.in_(both)).execute(self._db)
+        # No page shows itself.
+        both = (stays["id"], goes["id"])
+        shown = Sighting.hub.in_(both) & Sighting.page.in_(both)
+        Sighting.delete().where(shown).execute(self._db)
+        unindex(self._db, both)
         self._keep_hub(at["id"], one["id"])
         for merge in MERGES:
             referred = self._referred[merge]

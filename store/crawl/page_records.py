@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack
+from typing import Any
 
 from peewee import fn
 
@@ -16,7 +16,7 @@ from store.database.texts import columns, storable
 from store.enums import HubRole, PageState
 from store.models import LIVING, Hub, Page, Refresh, Site, Visit
 from store.rules import COLUMNS, Rule
-from store.values import NEVER_DUE, HubUpdate, NewHub, PageUpdate, SeenLink, SiteChanges
+from store.values import NEVER_DUE, NewHub, SeenLink, SiteChanges
 
 # Statements of every visit.
 _IDS = Prepared(
@@ -56,12 +56,12 @@ class PageRecords(Repository):
         with writing(self._db, self._where):
             return self._put_pages(site_id, tuple(links), now, hub_id)
 
-    def update_page(self, page_id: int, **fields: Unpack[PageUpdate]) -> None:
+    def update_page(self, page_id: int, **fields: object) -> None:
         """Set columns of a page."""
         with storage_errors(self._where):
             SET_PAGE.run(self._db, columns(fields), page=page_id)
 
-    def update_hub(self, page_id: int, **fields: Unpack[HubUpdate]) -> None:
+    def update_hub(self, page_id: int, **fields: object) -> None:
         """Set columns of a hub."""
         with storage_errors(self._where):
             SET_HUB.run(self._db, columns(fields), page=page_id)

@@ -8,7 +8,8 @@ from typing import Any
 from peewee import fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape, upsert
+from store.database.repository import Repository, Shape
+from store.database.statements import upsert
 from store.database.texts import storable
 from store.models import Page, Quarantine, Site
 

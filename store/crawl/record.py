@@ -21,8 +21,8 @@ from store.crawl.refreshes import put_refresh
 from store.crawl.site_records import SET_SITE, SiteRecords
 from store.database import writing
 from store.database.failures import storage_errors
-from store.database.repository import batches, upsert
-from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
+from store.database.repository import batches
+from store.database.statements import Inserted, Prepared, Updated, any_of, upsert
 from store.database.texts import columns, storable
 from store.enums import ChangeKind, HubKind, HubRole, HubStatus, LabelOrigin, PageState
 from store.files.page_cache import PageCache
@@ -54,8 +54,20 @@ class LabelRecords(PageRecords):
 
         Each origin has one label per URL.
         """
+        changed = 0
         with writing(self._db, self._where):
-            return self._put_labels(tuple(labels))
+            for label in labels:
+                row = {"site": label.site_id, **columns(asdict(label))}
+                del row["site_id"]
+                said = Label.canonical_key == row["canonical_key"]
+                said &= Label.origin == label.origin
+                same = Label.select(Label.label).where(said & (Label.label == label.label))
+                if same.exists(self._db):
+                    continue
+                renewed = ("url", "label", "at", "anchor")
+                upsert(Label, row, ("canonical_key", "origin"), renewed).execute(self._db)
+                changed += 1
+        return changed
 
     def correct(self, label: LabelEntry, pages: Sequence[tuple[int, SeenLink]]) -> None:
         """Record a user's label and apply it to *pages*, given with their site ids.
@@ -64,7 +76,7 @@ class LabelRecords(PageRecords):
         being one, unless it is a seed.
         """
         with writing(self._db, self._where):
-            self._put_labels([label])
+            self.put_labels([label])
             for site_id, link in pages:
                 if link.hub is not None:
                     self._promote(site_id, link, label.at)
@@ -106,20 +118,6 @@ class LabelRecords(PageRecords):
                 said = Label.canonical_key.in_(batch) & (Label.origin == origin)
                 Label.delete().where(said).execute(self._db)
 
-    def _put_labels(self, labels: Sequence[LabelEntry]) -> int:
-        changed = 0
-        for label in labels:
-            row = {"site": label.site_id, **columns(asdict(label))}
-            del row["site_id"]
-            said = (Label.canonical_key == row["canonical_key"]) & (Label.origin == label.origin)
-            same = Label.select(Label.label).where(said & (Label.label == label.label))
-            if same.exists(self._db):
-                continue
-            renewed = ("url", "label", "at", "anchor")
-            upsert(Label, row, ("canonical_key", "origin"), renewed).execute(self._db)
-            changed += 1
-        return changed
-
 
 # Statements of every visit.
 _SHOWN = Prepared(
@@ -130,7 +128,7 @@ _SET_GONE = Updated(
 )
 _SET_PAGES = Updated(Page, lambda pages: any_of(Page.id, pages))
 _LIVING = Prepared(lambda page: Page.select(LIVING).where(Page.id == page))
-_HOST = Upserted(Host, ["name"])
+_HOST = Inserted(Host, ["name"])
 _NEW_SIGHTINGS = Inserted(Sighting, ignore=True)
 _NEW_CHANGES = Inserted(Change)
 _NEW_VISIT = Inserted(Visit)
@@ -161,8 +159,11 @@ class Recorder(SiteRecords, LabelRecords):
 
     def put_host(self, host: HostRow) -> None:
         """Insert or replace a host's politeness state."""
+        given = asdict(host)
+        fields = columns({name: given[name] for name in given if given[name] is not None})
+        fields["crawl_delay_seconds"] = host.crawl_delay_seconds
         with storage_errors(self._where):
-            self._put_host(host)
+            _HOST.run(self._db, [fields])
 
     def visit(
         self,
@@ -193,7 +194,7 @@ class Recorder(SiteRecords, LabelRecords):
             if record.fate == Fate.BACKFILL:
                 join_backfill(self._db, record)
             if plan.host is not None:
-                self._put_host(plan.host)
+                self.put_host(plan.host)
             if record.site_fields or plan.site_fields:
                 fields = columns({**record.site_fields, **plan.site_fields})
                 SET_SITE.run(self._db, fields, site=record.site_id)
@@ -261,7 +262,6 @@ class Recorder(SiteRecords, LabelRecords):
                 "first_seen_at": record.at,
                 "anchor": storable(link.anchor),
                 "tag_path": storable(link.tag_path),
-                "position": link.position,
             }
             for link in links
         ]
@@ -356,9 +356,3 @@ class Recorder(SiteRecords, LabelRecords):
     def _rebaseline(self, record: VisitRecord) -> None:
         others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
         Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)
-
-    def _put_host(self, host: HostRow) -> None:
-        given = asdict(host)
-        fields = columns({name: given[name] for name in given if given[name] is not None})
-        fields["crawl_delay_seconds"] = host.crawl_delay_seconds
-        _HOST.run(self._db, [fields])

@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Unpack
 
 from store.answers.naming import free_name
 from store.database import writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.statements import Prepared, Updated, Upserted
+from store.database.statements import Inserted, Prepared, Updated
 from store.database.texts import columns
 from store.enums import ChangeKind, LabelOrigin, SiteEventKind
 from store.models import Change, Hub, Label, Page, Site
 from store.search.news import forget_texts
-from store.values import SiteUpdate
 
 # Texts taken out of the index in one transaction.
 _TEXTS = 500
@@ -21,16 +19,14 @@ _BY_SEED = Prepared(lambda seed: Site.select(Site.id).where(Site.seed_url == see
 _NAMED = Prepared(
     lambda name, but: Site.select(Site.id).where((Site.name == name) & (Site.id != but))
 )
-_NEW_SITE = Upserted(Site, ["seed_url"])
+_NEW_SITE = Inserted(Site, ["seed_url"])
 SET_SITE = Updated(Site, lambda site: Site.id == site)
 
 
 class SiteRecords(Repository):
     """Writes of sites."""
 
-    def add_site(
-        self, seed_url: str, name: str, *, now: float, **fields: Unpack[SiteUpdate]
-    ) -> int:
+    def add_site(self, seed_url: str, name: str, *, now: float, **fields: object) -> int:
         """Add a site, or return the id of the one with this seed; *fields* are set either way.
 
         If another site has this *name*, a longer one is used.
@@ -89,7 +85,7 @@ class SiteRecords(Repository):
 
         return free_name(name, url, is_taken)
 
-    def update_site(self, site_id: int, **fields: Unpack[SiteUpdate]) -> None:
+    def update_site(self, site_id: int, **fields: object) -> None:
         """Set columns of a site."""
         with storage_errors(self._where):
             SET_SITE.run(self._db, columns(fields), site=site_id)

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar, get_origin, get_type_hints
 
 import msgspec
-from peewee import EXCLUDED, Database, Model, chunked
+from peewee import Database, Model, chunked
 
 from store.database.failures import storage_errors
-from store.database.statements import Prepared
+from store.database.statements import Prepared, run_sql
 
 T = TypeVar("T")
 # Values per IN (...).
@@ -71,6 +71,11 @@ class Repository:
         with storage_errors(self._where):
             return list(query.tuples().execute(self._db))
 
+    def _sql(self, statement: str, values: Any = ()) -> list[tuple[Any, ...]]:  # noqa: ANN401 - a driver's
+        """Run a statement that peewee cannot express, and return its rows."""
+        with storage_errors(self._where):
+            return list(run_sql(self._db, statement, values).fetchall())
+
     def _asked(self, query: Prepared, **values: object) -> list[tuple[Any, ...]]:
         with storage_errors(self._where):
             return query.rows(self._db, **values)
@@ -113,21 +118,6 @@ class Repository:
         with storage_errors(self._where):
             changed = query.execute(self._db)
         return changed if isinstance(changed, int) else 0  # an INSERT returns its key
-
-
-def upsert(
-    model: Any,  # noqa: ANN401 - a peewee model
-    row: dict[str, Any],
-    key: Sequence[str],
-    update: Iterable[str],
-    where: Any = None,  # noqa: ANN401 - a peewee expression
-) -> Any:  # noqa: ANN401 - a peewee query
-    """Return an INSERT that updates the columns *update* of an existing row with this *key*."""
-    return model.insert(row).on_conflict(
-        conflict_target=[getattr(model, name) for name in key],
-        update={getattr(model, name): getattr(EXCLUDED, name) for name in update},
-        where=where,
-    )
 
 
 def batches(values: Iterable[T], size: int = MAX_IDS) -> Iterator[list[T]]:

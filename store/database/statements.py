@@ -5,7 +5,7 @@ is built once for each database, of parameters instead of values, and later runs
 
     Prepared(lambda site, keys: Page.select(...).where((Page.site == site) & any_of(Page.key, keys)))
     Inserted(Sighting, ignore=True)                      many rows at a time, of whatever columns
-    Upserted(Host, key=("name",))                        whatever columns a row has
+    Inserted(Host, key=("name",))                        likewise, or changed where the name exists
     Updated(Hub, lambda page: Hub.page == page)          whatever columns are set
 """
 
@@ -138,61 +138,58 @@ class Prepared(_Statement):
         return run_sql(database, sql, _bound(database, parameters, values))
 
 
+def upsert(
+    model: Any,  # noqa: ANN401 - a peewee model
+    row: Mapping[str, Any],
+    key: Iterable[str],
+    update: Iterable[str],
+    where: Any = None,  # noqa: ANN401 - a peewee expression
+) -> Any:  # noqa: ANN401 - a peewee query
+    """Return an INSERT that updates the columns *update* of an existing row with this *key*."""
+    columns = [getattr(model, name) for name in update]
+    return model.insert(row).on_conflict(
+        conflict_target=[getattr(model, name) for name in key],
+        update={column: getattr(EXCLUDED, column.column_name) for column in columns},
+        where=where,
+    )
+
+
 class Inserted(_Statement):
-    """Rows of a table; *ignore* those that exist."""
+    """Rows of a table. Of existing ones with the *key* columns are set, or all existing ones *ignored*."""
 
-    def __init__(self, model: type[Model], *, ignore: bool = False) -> None:
-        super().__init__()
-        self._model = model
-        self._ignore = ignore
-
-    def run(self, database: Database, rows: Iterable[Mapping[str, object]]) -> None:
-        """Insert *rows*, all of the same columns."""
-        wanted = list(rows)
-        if not wanted:
-            return
-        names = tuple(wanted[0])
-        sql, parameters = self._form(database, names, lambda: self._insert(names))
-        run_many(database, sql, [_bound(database, parameters, row) for row in wanted])
-
-    def _insert(self, names: Iterable[str]) -> Any:  # noqa: ANN401 - a peewee query
-        query: Any = self._model.insert({name: _parameter(name) for name in names})
-        return query.on_conflict_ignore() if self._ignore else query
-
-
-class Upserted(_Statement):
-    """Rows that are inserted, or whose columns are set where one with the *key* exists."""
-
-    def __init__(self, model: type[Model], key: Sequence[str]) -> None:
+    def __init__(
+        self, model: type[Model], key: Sequence[str] = (), *, ignore: bool = False
+    ) -> None:
         super().__init__()
         self._model = model
         self._key = key
+        self._ignore = ignore
 
     def run(
         self,
         database: Database,
-        rows: Sequence[Mapping[str, object]],
+        rows: Iterable[Mapping[str, object]],
         update: Iterable[str] | None = None,
     ) -> None:
         """Write *rows*, all of the same columns.
 
         Of existing ones the columns *update* are set, all but the key if not given.
         """
-        if not rows:
+        wanted = list(rows)
+        if not wanted:
             return
-        names = tuple(rows[0])
-        wanted = tuple(name for name in names if name not in self._key)
-        changed = wanted if update is None else tuple(update)
-        form = (names, changed)
-        sql, parameters = self._form(database, form, lambda: self._upsert(names, changed))
-        run_many(database, sql, [_bound(database, parameters, row) for row in rows])
+        names = tuple(wanted[0])
+        changed = tuple(name for name in names if name not in self._key)
+        form = (names, changed if update is None else tuple(update))
+        sql, parameters = self._form(database, form, lambda: self._insert(*form))
+        run_many(database, sql, [_bound(database, parameters, row) for row in wanted])
 
-    def _upsert(self, names: Sequence[str], changed: Sequence[str]) -> Any:  # noqa: ANN401 - a peewee query
-        query: Any = self._model.insert({name: _parameter(name) for name in names})
-        target = [getattr(self._model, name) for name in self._key]
-        columns = [getattr(self._model, name) for name in changed]
-        values = {column: getattr(EXCLUDED, column.column_name) for column in columns}
-        return query.on_conflict(conflict_target=target, update=values)
+    def _insert(self, names: Iterable[str], changed: Iterable[str]) -> Any:  # noqa: ANN401 - a peewee query
+        marks = {name: _parameter(name) for name in names}
+        if self._key:
+            return upsert(self._model, marks, self._key, changed)
+        query: Any = self._model.insert(marks)
+        return query.on_conflict_ignore() if self._ignore else query
 
 
 class Updated(_Statement):

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from peewee import fn
 
 from store.database import writing
-from store.database.repository import MAX_ROWS, Repository, Shape, upsert
+from store.database.repository import MAX_ROWS, Repository, Shape
+from store.database.statements import upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable, to_json
 from store.discovery.values import NewProposal, ProposalRow, ProposalState, ReadPage, RunRow
 from store.models import DiscoveryPage, DiscoveryRun, Proposal

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any
 
 from peewee import JOIN, fn
 
@@ -21,8 +21,6 @@ from store.models import (
     TopicTag,
     VisitRequest,
 )
-from store.topics.values import TopicFields
-from store.values import SiteUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +49,6 @@ class Tags(Repository):
     def of_topics(self) -> dict[int, list[str]]:
         """Return the tags of each topic that has any, in alphabetical order."""
         return self._by_owner(TopicTag, TopicTag.topic)
-
-    def sites_tagged(self, tag: str) -> tuple[int, ...]:
-        """Return the ids of the sites that have a tag."""
-        query = SiteTag.select(SiteTag.site).where(SiteTag.tag == storable(tag))
-        return tuple(self._column(query.order_by(SiteTag.site)))
 
     def set_site_tags(self, site_id: int, tags: Sequence[str]) -> None:
         """Replace the tags of a site."""
@@ -89,7 +82,7 @@ class Editing(Repository):
     # Sites.
 
     def edit_site(
-        self, site_id: int, *, now: float, name: str | None = None, **fields: Unpack[SiteUpdate]
+        self, site_id: int, *, now: float, name: str | None = None, **fields: object
     ) -> bool:
         """Set a site's name and columns, all or none; False = another site has that name."""
         return self._edit(Site, site_id, name, columns({**fields, "changed_at": now}))
@@ -107,7 +100,7 @@ class Editing(Repository):
     # Topics.
 
     def edit_topic(
-        self, topic_id: int, *, now: float, name: str | None = None, **fields: Unpack[TopicFields]
+        self, topic_id: int, *, now: float, name: str | None = None, **fields: object
     ) -> bool:
         """Set a topic's name and columns; False = another topic has that name.
 

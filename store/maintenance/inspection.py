@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from peewee import SqliteDatabase
 
@@ -70,9 +69,7 @@ class Inspection(Repository):
         """Return the version of the PostgreSQL server; empty for SQLite."""
         if is_sqlite(self._db):
             return ""
-        with storage_errors(self._where):
-            (version,) = run_sql(self._db, "SHOW server_version").fetchone()
-        return str(version)
+        return str(self._sql("SHOW server_version")[0][0])
 
     def pending(self) -> tuple[str, ...]:
         """Return the migrations that the next command will apply, the oldest first.
@@ -101,13 +98,12 @@ class Inspection(Repository):
         Raises:
             StoreDamagedError: names the first faults.
         """
-        with storage_errors(self._where):
-            if not is_sqlite(self._db):
-                return self._read_tables()
-            faults = [str(row[0]) for row in self._run(f"PRAGMA integrity_check({_MOST_FAULTS})")]
-            if faults != ["ok"]:
-                raise StoreDamagedError(f"damaged: {'; '.join(faults)}")
-            broken = [str(row[0]) for row in self._run("PRAGMA foreign_key_check")]
+        if not is_sqlite(self._db):
+            return self._read_tables()
+        faults = [str(row[0]) for row in self._sql(f"PRAGMA integrity_check({_MOST_FAULTS})")]
+        if faults != ["ok"]:
+            raise StoreDamagedError(f"damaged: {'; '.join(faults)}")
+        broken = [str(row[0]) for row in self._sql("PRAGMA foreign_key_check")]
         if broken:
             raise StoreDamagedError(
                 f"damaged: {len(broken)} rows name others that are not there "
@@ -116,11 +112,9 @@ class Inspection(Repository):
         return "every table, index and reference is sound"
 
     def _read_tables(self) -> str:
-        names = self._db.get_tables()
+        with storage_errors(self._where):
+            names = self._db.get_tables()
         for name in names:
             # A whole row makes the server read it; a mere count may be taken from an index.
-            self._run(f'SELECT COUNT(t.*) FROM "{name}" AS t')  # noqa: S608 - its own tables' names
+            self._sql(f'SELECT COUNT(t.*) FROM "{name}" AS t')  # noqa: S608 - its own tables' names
         return f"all {len(names)} tables can be read; pg_amcheck checks the server's indexes"
-
-    def _run(self, statement: str) -> list[Any]:
-        return list(run_sql(self._db, statement).fetchall())

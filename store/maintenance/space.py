@@ -1,15 +1,15 @@
-"""Size of a store, release of free space, and records of housekeeping."""
+"""Size of a store, release of free space, and notes of the daemon."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from store.database import is_sqlite
 from store.database.failures import storage_errors
-from store.database.repository import Repository, upsert
-from store.database.statements import run_sql
-from store.models import Housekeeping
+from store.database.repository import Repository
+from store.database.statements import upsert
+from store.database.texts import storable
+from store.models import Note
 
 # Free pages that stay in a SQLite file, as a share of it: the next day's writes need them.
 SLACK_SHARE = 0.1
@@ -35,15 +35,13 @@ class Space(Repository):
 
     def size(self) -> DatabaseSize:
         """Return the size of the database, with its log."""
-        with storage_errors(self._where):
-            if not is_sqlite(self._db):
-                size = int(self._one("SELECT pg_database_size(current_database())"))
-                return DatabaseSize(size, None)
-            pages = int(self._one("PRAGMA page_count"))
-            free, each = int(self._one("PRAGMA freelist_count")), int(self._one("PRAGMA page_size"))
-            log = Path(f"{self._where}-wal")
-            logged = log.stat().st_size if log.exists() else 0
-            return DatabaseSize(pages * each + logged, (pages - free) * each)
+        if not is_sqlite(self._db):
+            return DatabaseSize(self._one("SELECT pg_database_size(current_database())"), None)
+        pages, each = self._one("PRAGMA page_count"), self._one("PRAGMA page_size")
+        log = Path(f"{self._where}-wal")
+        logged = log.stat().st_size if log.exists() else 0
+        used = (pages - self._one("PRAGMA freelist_count")) * each
+        return DatabaseSize(pages * each + logged, used)
 
     # Release of space.
 
@@ -54,19 +52,16 @@ class Space(Repository):
         """
         if not is_sqlite(self._db):
             return 0
+        pages, free = self._one("PRAGMA page_count"), self._one("PRAGMA freelist_count")
+        spare = free - max(int(SLACK_SHARE * pages), SLACK_PAGES)
+        if spare <= 0:
+            return 0
         with storage_errors(self._where):
-            pages, free = (
-                int(self._one("PRAGMA page_count")),
-                int(self._one("PRAGMA freelist_count")),
-            )
-            spare = free - max(int(SLACK_SHARE * pages), SLACK_PAGES)
-            if spare <= 0:
-                return 0
             # One page per step, and only a script is stepped to its end when there are no columns.
-            connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # as below
+            connection: Any = self._db.connection()  # type: ignore[no-untyped-call]  # peewee's stubs lack it
             connection.executescript(f"PRAGMA incremental_vacuum({min(spare, most)})")
-            left = int(self._one("PRAGMA freelist_count"))
-            return (free - left) * int(self._one("PRAGMA page_size"))
+        left = self._one("PRAGMA freelist_count")
+        return (free - left) * self._one("PRAGMA page_size")
 
     def merge_index(self, *, begin: bool, pages: int = INDEX_PAGES) -> bool:
         """Merge a part of SQLite's full-text index; removed rows are dropped only then.
@@ -75,36 +70,29 @@ class Space(Repository):
         """
         if not is_sqlite(self._db):
             return False
-        with storage_errors(self._where):
-            before = int(self._one("SELECT total_changes()"))
-            size = -pages if begin else pages
-            # https://www.sqlite.org/fts5.html#the_merge_command
-            self._run(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}, rank) VALUES ('merge', {size})")  # noqa: S608
-            return int(self._one("SELECT total_changes()")) - before > 1
+        before = self._one("SELECT total_changes()")
+        size = -pages if begin else pages
+        # https://www.sqlite.org/fts5.html#the_merge_command
+        self._sql(f"INSERT INTO {FULL_TEXT}({FULL_TEXT}, rank) VALUES ('merge', {size})")  # noqa: S608
+        return self._one("SELECT total_changes()") - before > 1
 
     def shorten_log(self) -> bool:
         """Write SQLite's log into the database and cut it; return whether no reader prevented that."""
         if not is_sqlite(self._db):
             return True
-        with storage_errors(self._where):
-            (busy, *_) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-            return not busy
+        return not self._one("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    # The recorded result.
+    # Notes.
 
-    def note(self, name: str, detail: dict[str, Any], *, now: float) -> None:
-        """Record a result under *name*."""
-        row = {"name": name, "at": now, "detail": json.dumps(detail)}
-        self._write(upsert(Housekeeping, row, ["name"], ("at", "detail")))
+    def note(self, name: str, detail: str, *, now: float) -> None:
+        """Note *detail* under *name*, in place of what is there."""
+        row = {"name": name, "at": now, "detail": storable(detail, None)}
+        self._write(upsert(Note, row, ["name"], ("at", "detail")))
 
-    def noted(self, name: str) -> tuple[float, dict[str, Any]] | None:
-        """Return the time and result of the last record."""
-        query = Housekeeping.select(Housekeeping.at, Housekeeping.detail)
-        rows = self._rows(query.where(Housekeeping.name == name))
-        return (float(rows[0][0]), dict(json.loads(rows[0][1]))) if rows else None
+    def noted(self, name: str) -> tuple[float, str]:
+        """Return the time of the note of this name, and its detail; empty = there is none."""
+        rows = self._rows(Note.select(Note.at, Note.detail).where(Note.name == name))
+        return rows[0] if rows else (0.0, "")
 
-    def _one(self, statement: str) -> Any:  # noqa: ANN401 - a driver's value
-        return self._run(statement)[0][0]
-
-    def _run(self, statement: str) -> list[tuple[Any, ...]]:
-        return list(run_sql(self._db, statement).fetchall())
+    def _one(self, statement: str) -> int:
+        return int(self._sql(statement)[0][0])

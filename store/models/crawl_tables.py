@@ -212,7 +212,6 @@ class Sighting(Table):
     """When the hub stopped showing it; NULL = still shown."""
     anchor = TextField(default="")
     tag_path = TextField(default="")
-    position = IntegerField(default=0)
 
     class Meta:
         primary_key = False

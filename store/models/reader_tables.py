@@ -314,12 +314,12 @@ class SavedSearch(Table):
     changed_at = DoubleField()
 
 
-class Housekeeping(Table):
-    """Result of the last housekeeping; interfaces define its JSON."""
+class Note(Table):
+    """What the daemon notes under a name: results of housekeeping, counts that all topics compare with."""
 
     name = TextField(primary_key=True)
     at = DoubleField()
-    detail = TextField(default="{}")
+    detail = TextField()
 
 
 class AccessToken(Table):

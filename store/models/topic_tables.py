@@ -115,15 +115,6 @@ class PageTopic(Table):
         )
 
 
-class TopicBackground(Table):
-    """Counts over ordinary pages, by name, that all topics compare with."""
-
-    name = TextField(primary_key=True)
-    data = TextField()
-    """JSON."""
-    at = DoubleField()
-
-
 class DiscoveryRun(Table):
     """The last search for sites of a topic."""
 

@@ -6,12 +6,11 @@ scanning the rest.
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
 
 from peewee import SQL, Database
 
 from store.database import is_sqlite
-from store.database.statements import run_many
+from store.database.statements import run_many, run_sql
 from store.search.words import MAX_WORDS, Phrase, index_words, read_word
 
 _TITLE_WORDS = 200
@@ -48,13 +47,9 @@ def unindex_words_of(database: Database, news_id: int, words: bytes) -> None:
         statement = (
             "INSERT INTO news_words(news_words, rowid, title, body) VALUES ('delete', ?, ?, ?)"
         )
-        _run(database, statement, news_id, head, body)
+        run_sql(database, statement, (news_id, head, body))
         return
-    _run(database, "DELETE FROM news_words WHERE news_id = %s", news_id)
-
-
-def _run(database: Database, statement: str, *values: object) -> Any:  # noqa: ANN401 - a driver's cursor
-    return database.execute_sql(statement, values)  # type: ignore[no-untyped-call]  # peewee's stubs lack it
+    run_sql(database, "DELETE FROM news_words WHERE news_id = %s", (news_id,))
 
 
 def _vector(head: Sequence[str], body: Sequence[str]) -> str:
@@ -108,13 +103,13 @@ class Match:
     def listed(self, between: tuple[int, int], *, newest: bool, most: int) -> list[int]:
         """Return the ids that :meth:`ids` selects, in id order."""
         found = self.ids(between, newest=newest, most=most)
-        return [row for (row,) in _run(self._db, found.sql[1:-1], *found.params).fetchall()]
+        return [row for (row,) in run_sql(self._db, found.sql[1:-1], found.params).fetchall()]
 
     def is_few(self, most: int) -> bool:
         """Return whether at most so many pages match."""
         inner = f"SELECT 1 AS one FROM news_words WHERE {self._asked} LIMIT {most + 1:d}"  # noqa: S608 - names of ours
         statement = f"SELECT COUNT(*) FROM ({inner}) AS found"  # noqa: S608 - likewise
-        return int(_run(self._db, statement, *self._values).fetchone()[0]) <= most
+        return int(run_sql(self._db, statement, self._values).fetchone()[0]) <= most
 
     def holds(self, news_id: str, *, negated: bool = False) -> SQL:
         """Return a condition: the page of the outer query's row matches, or does not.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from peewee import JOIN, Database
 
 from store.database.repository import batches
-from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
+from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.database.texts import MAX_TEXT, storable
 from store.enums import ChangeKind
 from store.models import Change, News, Page, PageBand, PageText, PageVector
@@ -43,7 +43,7 @@ _TO_INDEX = Prepared(
         .order_by(News.id)
     )
 )
-_TEXT = Upserted(PageText, ["page"])
+_TEXT = Inserted(PageText, ["page"])
 _SET_LANGUAGE = Updated(News, lambda page: News.page == page)
 
 

@@ -22,7 +22,7 @@ from peewee import JOIN, Database, fn
 from store.database import writing
 from store.database.failures import storage_errors
 from store.database.repository import Repository
-from store.database.statements import Prepared, Updated, Upserted, any_of
+from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.models import News, Page, PageText, PageVector, VectorSpace
 
 BLOCK_ROWS: Final = 20_000
@@ -33,7 +33,7 @@ _DIGESTS = Prepared(
         any_of(PageVector.page, pages)
     )
 )
-_WAITING = Upserted(PageVector, ["page"])
+_WAITING = Inserted(PageVector, ["page"])
 _EMBEDDED = Updated(
     PageVector, lambda page, taken: (PageVector.page == page) & (PageVector.digest == taken)
 )

@@ -6,12 +6,13 @@ What a visit brings is written in its transaction by :func:`put_scores`.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack
+from typing import Any
 
 from peewee import EXCLUDED, Database, fn
 
 from store.database import writing
-from store.database.repository import Repository, Shape, batches, upsert
+from store.database.repository import Repository, Shape, batches
+from store.database.statements import upsert
 from store.database.texts import MAX_ADDRESS, MAX_TEXT, columns, storable
 from store.enums import ExampleOrigin, TopicVerdict
 from store.models import (
@@ -20,17 +21,14 @@ from store.models import (
     Page,
     PageTopic,
     Topic,
-    TopicBackground,
     TopicExample,
     Visit,
 )
 from store.topics.values import (
-    ExampleFields,
     ExampleRow,
     KeptPage,
     NewExample,
     PageScore,
-    TopicFields,
     TopicRow,
 )
 from store.values import TopicScore
@@ -89,7 +87,7 @@ class Topics(Repository):
             found = Topic.select(Topic.id).where(Topic.name == row["name"])
             return int(found.scalar(self._db))
 
-    def update(self, topic_id: int, **fields: Unpack[TopicFields]) -> None:
+    def update(self, topic_id: int, **fields: object) -> None:
         """Set columns of a topic."""
         self._write(Topic.update(columns(fields, _BOUNDS)).where(Topic.id == topic_id))
 
@@ -163,7 +161,7 @@ class Topics(Repository):
         query = query.order_by(TopicExample.due_at, TopicExample.id)
         return self._all(_EXAMPLE, query.limit(limit))
 
-    def update_example(self, example_id: int, **fields: Unpack[ExampleFields]) -> None:
+    def update_example(self, example_id: int, **fields: object) -> None:
         """Set columns of an example."""
         query = TopicExample.update(columns(fields, _BOUNDS))
         self._write(query.where(TopicExample.id == example_id))
@@ -290,18 +288,6 @@ class Topics(Repository):
             .limit(limit)
         )
         return self._all(_KEPT, query)
-
-    # Background.
-
-    def background(self, name: str) -> str:
-        """Return the data stored under a name; empty = none."""
-        query = TopicBackground.select(TopicBackground.data).where(TopicBackground.name == name)
-        return str(self._scalar(query) or "")
-
-    def put_background(self, name: str, data: str, *, now: float) -> None:
-        """Replace the data stored under a name."""
-        row = {"name": name, "data": storable(data, None), "at": now}
-        self._write(upsert(TopicBackground, row, ["name"], ("data", "at")))
 
 
 def put_scores(db: Database, site_id: int, scores: Sequence[TopicScore], now: float) -> None:

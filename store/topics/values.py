@@ -1,39 +1,8 @@
 """Topics as the store keeps them: plain values; JSON columns as text."""
 
 from dataclasses import dataclass
-from typing import TypedDict
 
 from store.enums import ExampleOrigin, TopicState, TopicVerdict
-
-
-class TopicFields(TypedDict, total=False):
-    """Columns of a topic to set."""
-
-    keywords: str
-    description: str
-    include: str
-    exclude: str
-    method: str
-    state: TopicState
-    why: str
-    model: str
-    version: str
-    links: str
-    warnings: str
-    changed_at: float
-    learned_at: float | None
-
-
-class ExampleFields(TypedDict, total=False):
-    """Columns of a training example to set."""
-
-    url: str
-    title: str
-    text: str | None
-    status: str | None
-    failures: int
-    tried_at: float | None
-    due_at: float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from fake_web import DAY, HOUR, START, feed, page, sitemap, watch
 
 from incremental.base.texts import read_text
 from incremental.topics.training.corrections import correct
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 from store.values import VisitRecord
 
 HOME = "https://news.example/"
@@ -18,7 +18,7 @@ PAST = [f"/blog/2007/03/{day:02}/old.html|Old tale {day}" for day in range(1, 31
 
 def paths(crawl: Any) -> list[str]:
     """What came as backfill, in the order of its telling."""
-    rows = crawl.store.backfills.all_pages(BackfillQuery(order="oldest"))
+    rows = crawl.store.backfills.all_pages(NewQuery(order="oldest"))
     return [row.url.removeprefix(ROOT) for row in rows]
 
 
@@ -33,16 +33,16 @@ def test_thirty_old_posts_are_one_event_and_none_is_dropped(tmp_path: Path) -> N
         assert crawl.run(3 * DAY).new() == []
         assert crawl.events() == ["backfill"]
         assert paths(crawl) == [one.partition("|")[0] for one in PAST]
-        (event,) = crawl.store.backfills.events(BackfillQuery())
+        (event,) = crawl.store.backfills.events(NewQuery())
         assert (event.pages, event.folder, event.hub_url) == (30, "/blog/2007/03/", HOME)
-        rows = crawl.store.backfills.pages(BackfillQuery(limit=1, order="oldest"))
+        rows = crawl.store.backfills.pages(NewQuery(limit=1, order="oldest"))
         assert rows[0].anchor == "Old tale 1"
 
 
 def test_they_are_read_when_nothing_else_is_to_do_and_once(tmp_path: Path) -> None:
     with watch(tmp_path, gaining(*PAST[:3])) as crawl:
         crawl.run(12 * DAY)
-        row = crawl.store.backfills.pages(BackfillQuery(limit=1))[0]
+        row = crawl.store.backfills.pages(NewQuery(limit=1))[0]
         text = crawl.store.answers.text(row.page_id)
         assert text is not None
         assert text.text.startswith("It is announced at length")
@@ -80,7 +80,7 @@ def test_a_notice_with_last_years_date_reaches_the_reader(tmp_path: Path) -> Non
     notice = "/2023/02/01/notice.html|The notice of last year"
     with watch(tmp_path, gaining(notice)) as crawl:
         crawl.run(3 * DAY)
-        (event,) = crawl.store.backfills.events(BackfillQuery())
+        (event,) = crawl.store.backfills.events(NewQuery())
         assert (event.pages, event.url) == (1, ROOT + "/2023/02/01/notice.html")
 
 
@@ -111,7 +111,7 @@ def test_an_old_article_that_was_taken_for_a_hub_joins_the_event(tmp_path: Path)
     with watch(tmp_path, pages) as crawl:
         assert crawl.run(4 * DAY).new() == []
         assert paths(crawl)[-1] == "/blog/2007/03/31/tale/"
-        (event,) = crawl.store.backfills.events(BackfillQuery())
+        (event,) = crawl.store.backfills.events(NewQuery())
         assert event.pages == len(paths(crawl)) == 5
 
 
@@ -132,7 +132,7 @@ def test_recorded_again_after_a_kill_no_page_comes_twice(tmp_path: Path) -> None
             one for one, fates in zip(records, gained, strict=True) if "backfill" in fates
         ]
         write(announced)
-        assert len(crawl.store.backfills.events(BackfillQuery())) == 1
+        assert len(crawl.store.backfills.events(NewQuery())) == 1
         assert len(paths(crawl)) == 30
 
 
@@ -167,10 +167,10 @@ def test_a_page_that_comes_after_its_event_was_read_is_an_event_of_its_own(tmp_p
     pages[HOME + late[1:]] = page(title="The tale", text="It was long ago. " * 99)
     with watch(tmp_path, pages) as crawl:
         seen_unread(crawl, "blog/2007/03/01/old.html")
-        (first,) = crawl.store.backfills.events(BackfillQuery())
+        (first,) = crawl.store.backfills.events(NewQuery())
         crawl.store.backfills.mark([first.id], now=crawl.clock.now(), read=True)
         crawl.run(2 * DAY)
-        (unread,) = crawl.store.backfills.events(BackfillQuery(unread=True))
+        (unread,) = crawl.store.backfills.events(NewQuery(read=False))
         assert (unread.pages, unread.folder) == (1, late)
         details = [read_text(event["detail"]) for event in crawl.store.read.site_changes(1)]
         added = "1 older article was added under"

@@ -144,7 +144,7 @@ def watch(
     crawl = Watch(folder, web, *seeds, settings=NO_VERIFICATIONS, embedder=embedder)
     if first:
         kept = json.dumps(known_pages(embedder).to_json())
-        crawl.store.topics.put_background(BACKGROUND, kept, now=START)
+        crawl.store.space.note(BACKGROUND, kept, now=START)
         begun(crawl.store, START)
         crawl.crawler.load(START)
     return crawl

@@ -132,7 +132,7 @@ def test_examples_of_topics_are_fetched_by_the_leader(tmp_path: Path) -> None:
 
 def kept_counts(crawl: Watch) -> int:
     """How many pages the kept term counts are of."""
-    kept = crawl.store.topics.background(BACKGROUND)
+    kept = crawl.store.space.noted(BACKGROUND)[1]
     return int(json.loads(kept)["pages"]) if kept else 0
 
 

@@ -126,7 +126,7 @@ def test_an_announced_page_and_one_of_the_baseline_are_refreshed_not_announced(
         crawl.run(HOUR)
         assert crawl.statuses(HOME + "a.html")[-2:] == ["fetched", "fetched"]
         (row,) = crawl.store.read.find_page(HOME + "a.html", "")
-        assert [one["kind"] for one in crawl.store.read.changes(row["id"])] == ["changed"]
+        assert [one.kind for one in crawl.store.answers.history(row["id"])] == ["changed"]
         assert crawl.new() == []
 
 

@@ -352,7 +352,7 @@ def test_a_damaged_model_is_learned_again(tmp_path: Path) -> None:
         crawl.run(HOUR)
         row, clock = topic_of(crawl), crawl.clock
         crawl.store.topics.update(row.id, model="{", links="[", version=row.version)
-        crawl.store.topics.put_background("pages", "no json", now=START)
+        crawl.store.space.note("pages", "no json", now=START)
     with Watch(tmp_path, FakeWeb(clock, two_subjects())) as crawl:
         assert crawl.crawler.topics.active
         assert topic_of(crawl).version == row.version
@@ -373,7 +373,7 @@ def used_background(crawl: Watch) -> None:
         subject = draw.sample(every, 24)
         lines = (" ".join([*draw.sample(subject, 5), *draw.sample(COMMON, 4)]) for _ in range(9))
         background.observe(weighted_terms(PageText("", body=". ".join(lines))))
-    crawl.store.topics.put_background("pages", json.dumps(background.to_json()), now=START)
+    crawl.store.space.note("pages", json.dumps(background.to_json()), now=START)
 
 
 def test_examples_that_disagree_are_warned_of(tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_topics_learn_again_when_much_more_was_seen(tmp_path: Path) -> None:
         assert (before.state, after.state) == ("ready", "ready")
         assert after.version != before.version
         assert after.changed_at == before.changed_at
-        assert json.loads(crawl.store.topics.background("pages"))["pages"] >= 30
+        assert json.loads(crawl.store.space.noted("pages")[1])["pages"] >= 30
 
 
 def small_news(count: int) -> dict[str, Any]:
@@ -485,12 +485,12 @@ def test_a_topic_that_a_command_trained_on_older_counts_learns_alone(tmp_path: P
         run_until_judged(crawl, 40)
         before = topic_of(crawl).version
         begin(crawl.store, "soups", examples=(), keywords=["soup"], now=crawl.clock.now())
-        counted = crawl.store.topics.background("pages")
+        counted = crawl.store.space.noted("pages")[1]
         older = json.dumps(Background(3).to_json())
-        crawl.store.topics.put_background("pages", older, now=START)
+        crawl.store.space.note("pages", older, now=START)
         TopicModelStore(crawl.store).learn(topic_of(crawl, "soups"))
         assert pages_learned_with(crawl, "soups") == 3
-        crawl.store.topics.put_background("pages", counted, now=START)
+        crawl.store.space.note("pages", counted, now=START)
         crawl.crawler.load(crawl.clock.now())
         run_until_judged(crawl, 58)
         assert pages_learned_with(crawl, "soups") >= 40

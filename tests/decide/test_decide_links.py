@@ -17,15 +17,15 @@ segments = st.lists(st.sampled_from("abc"), max_size=4)
 
 def test_links_become_canonical_pages_in_scope_each_once() -> None:
     links = [
-        Link("http://news.example/a?utm_source=x#top", anchor="More", position=1),
-        Link(HOME + "a", anchor="The headline", position=2, published_at=5.0),
+        Link("http://news.example/a?utm_source=x#top", anchor="More"),
+        Link(HOME + "a", anchor="The headline", published_at=5.0),
         Link("https://other.example/b"),
         Link(HOME + "style.css"),
         Link("mailto:x@news.example"),
         Link(HOME),
     ]
     (page,) = targets(links, SCOPE, own=target("").canonical_key)
-    assert (page.url, page.position) == ("http://news.example/a?utm_source=x", 1)
+    assert page.url == "http://news.example/a?utm_source=x"
     assert (page.anchor, page.published_at) == ("The headline", 5.0)
 
 

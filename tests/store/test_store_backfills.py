@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from stories import DAY, HOME, HOUR, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 from store.enums import LabelOrigin, PageLabel
 from store.rules import Fate
 from store.values import LabelEntry, SeenLink, SiteChanges
@@ -24,8 +23,8 @@ def gain(store: Store, *names: str, at: float = START + HOUR) -> tuple[int, int]
     return site, home
 
 
-def names(store: Store, **query: Any) -> list[str]:
-    rows = store.backfills.pages(BackfillQuery(order="oldest", **query))
+def names(store: Store, event: int | None = None) -> list[str]:
+    rows = store.backfills.pages(NewQuery(order="oldest"), event=event)
     return [row.url.removeprefix(HOME) for row in rows]
 
 
@@ -33,7 +32,7 @@ def test_a_page_is_of_one_event_and_never_announced_by_itself(store: Store) -> N
     site, home = gain(store, "a", "b")
     gain(store, "b", "c", at=START + 2 * HOUR)
     gain(store, "a", "b", "c", at=START + 3 * HOUR)
-    events = store.backfills.events(BackfillQuery(order="oldest"))
+    events = store.backfills.events(NewQuery(order="oldest"))
     assert [event.pages for event in events] == [2, 1]
     assert names(store) == ["a", "b", "c"]
     assert [row["kind"] for row in store.read.site_changes(site)] == ["backfill", "backfill"]
@@ -75,15 +74,15 @@ def test_an_article_that_was_taken_for_a_hub_joins_its_lists_event_for_minutes(
     _, home = gain(store, "a")
     turns_out(store, "x", at=START + HOUR + 60)
     turns_out(store, "y", at=START + 2 * HOUR)
-    events = store.backfills.events(BackfillQuery(order="oldest"))
+    events = store.backfills.events(NewQuery(order="oldest"))
     assert [(event.pages, event.hub_id) for event in events] == [(2, home), (1, home)]
-    assert names(store, event=events[0].id) == ["a", "x"]
+    assert names(store, events[0].id) == ["a", "x"]
 
 
 def test_an_event_that_a_page_joined_says_so_everywhere(store: Store) -> None:
     site, _ = gain(store, "a")
     turns_out(store, "c/x", at=START + HOUR + 60, folder="/c/")
-    (event,) = store.backfills.events(BackfillQuery())
+    (event,) = store.backfills.events(NewQuery())
     assert (event.pages, event.folder) == (2, "/")
     (change,) = store.read.site_changes(site)
     assert change["detail"] == 'backfill.added {"n": 2, "folder": "/"}'
@@ -91,13 +90,13 @@ def test_an_event_that_a_page_joined_says_so_everywhere(store: Store) -> None:
 
 def test_no_page_joins_an_event_of_which_people_have_heard(store: Store) -> None:
     gain(store, "a")
-    (first,) = store.backfills.events(BackfillQuery())
+    (first,) = store.backfills.events(NewQuery())
     store.backfills.mark([first.id], now=START + HOUR, read=True)
     turns_out(store, "x", at=START + HOUR + 60)
-    (second,) = store.backfills.events(BackfillQuery(above=first.id))
+    (second,) = store.backfills.events(NewQuery(), above=first.id)
     store.outbox.queue("mail", [(second.page_id, second.id, 0)], now=START)
     turns_out(store, "y", at=START + HOUR + 90)
-    events = store.backfills.events(BackfillQuery(order="oldest"))
+    events = store.backfills.events(NewQuery(order="oldest"))
     assert [event.pages for event in events] == [1, 1, 1]
     assert events[2].read_at is None
 
@@ -125,7 +124,7 @@ def test_a_page_that_waits_to_be_read_as_a_hub_is_of_an_event_when_a_user_says_i
     )
     for _ in range(2):
         store.write.correct(label, [(site, seen(HOME + "2007/x/"))])
-    (event,) = store.backfills.events(BackfillQuery())
+    (event,) = store.backfills.events(NewQuery())
     assert (event.pages, event.folder, event.hub_id) == (1, "/2007/x/", home)
     assert (event.found_at, event.url) == (START + 9, HOME + "2007/x/")
     assert [hub.url for hub in store.read.hubs(site)] == [HOME]
@@ -143,37 +142,37 @@ def test_a_page_under_a_new_address_stays_of_its_event_once(store: Store) -> Non
     assert home
     assert set(names(store)) >= {"a", "b"}
     gain(store, "a", at=START + 2 * DAY)
-    assert len(store.backfills.events(BackfillQuery())) == 1
+    assert len(store.backfills.events(NewQuery())) == 1
 
 
 def test_removing_a_site_removes_its_events(store: Store) -> None:
     site, home = gain(store, "a")
-    event = store.backfills.events(BackfillQuery())[0]
+    event = store.backfills.events(NewQuery())[0]
     store.outbox.queue("mail", [(event.page_id, event.id, 0)], now=START)
     store.write.remove_site(site)
     assert home
-    assert store.backfills.events(BackfillQuery()) == []
+    assert store.backfills.events(NewQuery()) == []
     assert store.outbox.open("mail") == []
 
 
 def test_an_event_is_queued_once_for_each_channel(store: Store) -> None:
     gain(store, "a", "b")
-    event = store.backfills.events(BackfillQuery())[0]
+    event = store.backfills.events(NewQuery())[0]
     wanted = [(event.page_id, event.id, 0)]
     queued = [store.outbox.queue(name, wanted, now=START) for name in ("x", "x", "y")]
     assert queued == [1, 0, 1]
     assert [one.backfill_id for one in store.outbox.open("x")] == [event.id]
-    other = store.backfills.pages(BackfillQuery(limit=1))[0].page_id
+    other = store.backfills.pages(NewQuery(limit=1))[0].page_id
     assert store.outbox.queue("x", [(other, event.id, 0)], now=START) == 0
 
 
 def test_marks_of_events(store: Store) -> None:
     gain(store, "a")
-    (event,) = store.backfills.events(BackfillQuery(unread=True))
+    (event,) = store.backfills.events(NewQuery(read=False))
     assert store.backfills.mark([event.id, 999], now=START, read=True) == [event.id]
-    assert store.backfills.events(BackfillQuery(unread=True)) == []
+    assert store.backfills.events(NewQuery(read=False)) == []
     store.backfills.mark([event.id], now=START, read=False)
-    assert len(store.backfills.events(BackfillQuery(unread=True))) == 1
+    assert len(store.backfills.events(NewQuery(read=False))) == 1
 
 
 def test_a_store_that_was_opened_again_knows_them(where: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from recording import SHOWN, STEP, record
 from stories import HOME, START, announced_pages, news_site, seen, visit_of
 
 from store import Store, open_store
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,10 +47,10 @@ def check(store: Store, committed: int) -> int:
     assert last >= committed
     assert set(announced.values()) == {1}
     assert set(announced) == {f"{HOME}{page}" for page in range(last * STEP + SHOWN)}
-    older = Counter(page.url for page in store.backfills.all_pages(BackfillQuery()))
+    older = Counter(page.url for page in store.backfills.all_pages(NewQuery()))
     assert set(older.values()) == {1}
     assert set(older) == {f"{HOME}2007/{page}" for page in range(last * STEP + SHOWN)}
-    events = store.backfills.events(BackfillQuery(limit=1_000))
+    events = store.backfills.events(NewQuery(limit=1_000))
     assert len(events) == 1_000 or sum(event.pages for event in events) == len(older)
     return last
 

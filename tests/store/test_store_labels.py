@@ -97,7 +97,7 @@ def test_a_page_that_waited_to_be_announced_is_verified_when_it_is_no_hub(store:
         visit_of(site, home, START, seen(HOME + "tag/", fate="hub_and_verify", hub=new_hub()))
     )
     store.write.correct(said("article", at=START + 9), [(site, seen(HOME + "tag/"))])
-    verification = store.read.verification(page_id(store, HOME + "tag/"))
+    verification = store.read.page(page_id(store, HOME + "tag/"))
     assert verification is not None
     assert verification.verify_due_at == START + 9
 

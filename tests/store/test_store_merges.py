@@ -16,7 +16,7 @@ from peewee import (
 from stories import DAY, HOME, START, announced_pages, new_hub, news_site, seen, visit_of
 
 from store import Store
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 from store.crawl.merges import ADDRESSED, MERGES
 from store.enums import ChangeKind, LabelOrigin, OutboxState, PageLabel, PageState
 from store.models import (
@@ -216,11 +216,11 @@ def test_pages_of_two_backfills_stay_pages_of_both(store: Store) -> None:
     for hours, url in enumerate((OLD + "a", HOME + "a")):
         record = visit_of(site, home, START + hours * DAY, seen(url, fate=Fate.BACKFILL))
         store.write.visit(record)
-    events = store.backfills.events(BackfillQuery(order="oldest"))
+    events = store.backfills.events(NewQuery(order="oldest"))
     pairs = [(event.id, event.page_id) for event in events]
     assert store.outbox.queue("mail", [(page, event, 0) for event, page in pairs], now=START) == 2
     fold(store, "a")
-    after = store.backfills.events(BackfillQuery(order="oldest"))
+    after = store.backfills.events(NewQuery(order="oldest"))
     assert [(one.id, one.pages) for one in after] == [(one.id, one.pages) for one in events]
     pairs = [(event.id, event.page_id) for event in after]
     assert store.outbox.queue("mail", [(page, event, 0) for event, page in pairs], now=START) == 0
@@ -300,7 +300,7 @@ def twice_seen(store: Store, chance: random.Random) -> list[int]:
 
 def queue_all(store: Store, now: float) -> int:
     """Queue for a channel whatever is announced; return how much was."""
-    events = [(one.id, one.page_id) for one in store.backfills.events(BackfillQuery())]
+    events = [(one.id, one.page_id) for one in store.backfills.events(NewQuery())]
     pages = [row.page_id for row in announced_pages(store)]
     queued = store.outbox.queue("mail", alone(pages), now=now)
     return queued + store.outbox.queue(

@@ -84,7 +84,8 @@ def call(part: Queries | Recorder | Answers, name: str) -> object:
         if parameter.kind is parameter.VAR_KEYWORD:
             arguments |= {FIELDS[name]: "active"} if name in FIELDS else {}
         else:
-            arguments[parameter.name] = SAMPLES[parameter.annotation.removesuffix(" | None")]
+            plain = re.sub(r"\w+\.", "", inspect.formatannotation(parameter.annotation))
+            arguments[parameter.name] = SAMPLES[plain.removesuffix(" | None")]
     answer = method(**arguments)
     return next(answer, None) if isinstance(answer, Iterator) else answer
 

@@ -4,7 +4,7 @@ import pytest
 from stories import HOME, START, new_hub, news_site, seen
 
 from store import Store
-from store.database.statements import Inserted, Prepared, Updated, Upserted, any_of
+from store.database.statements import Inserted, Prepared, Updated, any_of
 from store.enums import PageState
 from store.models import Host, Hub, Page, Sighting
 
@@ -68,13 +68,13 @@ def test_a_condition_on_a_list_stands_beside_others(store: Store) -> None:
 
 def test_rows_are_inserted_once_and_updated_by_their_key(store: Store) -> None:
     _, home = news_site(store)
-    columns = ("hub", "page", "first_seen_at", "anchor", "tag_path", "position")
-    row = dict(zip(columns, (home, home, START, "新", "a", 0), strict=True))
+    columns = ("hub", "page", "first_seen_at", "anchor", "tag_path")
+    row = dict(zip(columns, (home, home, START, "新", "a"), strict=True))
     sightings = Inserted(Sighting, ignore=True)
     sightings.run(store.database, [row, row])
     sightings.run(store.database, [])
     assert [one.first_seen_at for one in store.read.sights(home)] == [START]
-    hosts = Upserted(Host, ["name"])
+    hosts = Inserted(Host, ["name"])
     for failures in (1, 2):
         hosts.run(store.database, [{"name": n, "failures": failures} for n in ("a", "b")])
     hosts.run(store.database, [{"name": "b", "failures": 9, "next_allowed_at": 5.0}], ["failures"])

@@ -250,10 +250,10 @@ def test_a_model_that_was_replaced_meanwhile_stays(store: Store) -> None:
 
 
 def test_what_all_topics_compare_with_is_kept_by_name(store: Store) -> None:
-    assert store.topics.background("pages") == ""
+    assert store.space.noted("pages")[1] == ""
     for text in ("{}", '{"pages": 2}'):
-        store.topics.put_background("pages", text, now=START)
-    assert store.topics.background("pages") == '{"pages": 2}'
+        store.space.note("pages", text, now=START)
+    assert store.space.noted("pages")[1] == '{"pages": 2}'
 
 
 def test_hostile_text_is_kept_as_the_database_takes_it(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from stories import seen, visit_of
 from web_served import HOME, Served, post
 
-from store.crawl.backfills import BackfillQuery
+from store.answers import NewQuery
 
 DAY = 86_400.0
 NAMES = [f"blog/2007/03/{n:02}/tale.html" for n in range(1, 31)]
@@ -22,7 +22,7 @@ def gain(served: Served, *names: str, at: float = 0.0) -> int:
         backfill_folder="/blog/2007/03/",
     )  # fmt: skip
     served.store.write.visit(record)
-    return served.store.backfills.events(BackfillQuery(limit=1))[0].id
+    return served.store.backfills.events(NewQuery(limit=1))[0].id
 
 
 def test_the_reading_list_has_one_row_that_leads_to_all_of_them(served: Served) -> None:
@@ -111,7 +111,7 @@ def test_the_history_of_the_site_and_of_the_page_name_it(served: Served) -> None
     assert "30 older articles were added under /blog/2007/03/" in client.get("/sites/1").text
     chinese = client.get("/sites/1", headers={"Accept-Language": "zh-CN"}).text
     assert "/blog/2007/03/ 下补录了 30 篇旧文章" in chinese
-    page = served.store.backfills.pages(BackfillQuery(event=number, limit=1))[0]
+    page = served.store.backfills.pages(NewQuery(limit=1), event=number)[0]
     assert "older page added to a list" in client.get(f"/pages/{page.page_id}").text
     announced = client.get("/check", params={"url": page.url}).text
     assert "30 older articles were added under /blog/2007/03/" in announced

@@ -51,7 +51,6 @@ from incremental.settings import Settings
 from store import Store
 from store.answers import NewQuery
 from store.answers.announced import AnnouncedPage
-from store.crawl.backfills import BackfillQuery
 from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
@@ -230,7 +229,7 @@ class Notifier:
 
     def _queue_backfills(self, channel: ChannelSettings, since: float, now: float) -> None:
         """Queue backfill events, one entry each."""
-        query = BackfillQuery(since=since, limit=MOST, order="oldest")
+        query = NewQuery(since=since, limit=MOST, order="oldest")
         while events := self._store.backfills.events(query):
             wanted = [(event.page_id, event.id, 0) for event in events]
             self._store.outbox.queue(channel.name, wanted, now=now)
@@ -306,8 +305,8 @@ class Notifier:
             return of_change(change)
         event = self._store.backfills.event(entry.backfill_id) if entry.backfill_id else None
         if event is not None:
-            asked = BackfillQuery(event=event.id, limit=MAX_PAGES, order="oldest")
-            return of_event(event, self._store.backfills.pages(asked))
+            asked = NewQuery(limit=MAX_PAGES, order="oldest")
+            return of_event(event, self._store.backfills.pages(asked, event=event.id))
         detail = self._store.answers.page(entry.page_id, most=1)
         page = detail.news if detail is not None else None
         if page is None:

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -23,13 +24,13 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.cli.filtering import Given, filtered
 from incremental.interfaces.explain.backfill import headline
-from incremental.interfaces.filters import backfill_query
 from incremental.interfaces.results.schema import Page, page_result, scored, when
 from incremental.interfaces.results.tables import columns_of, write_csv
 from incremental.interfaces.results.topics import why_empty
 from incremental.settings.storage import daemon_at_work
 from store import Store
 from store.answers import NewQuery
+from store.crawl.backfills import MAX_LIMIT
 
 _SHOWN_EVENTS = 5
 
@@ -61,8 +62,7 @@ def new(  # noqa: PLR0913 - each is an option of the command
         order = "newest" if after is None else "oldest"
         query = given.query(store, after=after, limit=limit, order=order)
         if backfills:
-            older = backfill_query(store, query, after=after, order=order)
-            rows = list(islice(store.backfills.all_pages(older), limit))
+            rows = list(islice(store.backfills.all_pages(query), limit))
         else:
             rows = list(store.answers.new(query).rows)
         pages = list(map(page_result, rows))
@@ -147,7 +147,7 @@ def _score(page: Page, topic: str) -> str:
 
 def _say_backfills(store: Store, query: NewQuery) -> None:
     """Print one line per backfill event that *query* has room for, newest first."""
-    events = store.backfills.events(backfill_query(store, query))
+    events = store.backfills.events(replace(query, limit=MAX_LIMIT))
     for event in events[:_SHOWN_EVENTS]:
         title = f": {clean(event.title)}" if event.pages == 1 and event.title else ""
         say(f"{when(event.found_at)} {event.site}: {headline(event)}{title}")

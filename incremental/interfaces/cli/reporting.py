@@ -14,7 +14,8 @@ from incremental.interfaces.cli.logs import say, tell
 from incremental.interfaces.explain.backfill import headline
 from incremental.visit.host_gate import HostGate
 from store import Store
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.answers import NewQuery
+from store.crawl.backfills import BackfillEvent
 from store.rules import Fate
 from store.values import HubRow, VisitRecord
 
@@ -62,7 +63,7 @@ class Reporter:
         backfills = self._store.backfills
         events: dict[int, BackfillEvent] = {}
         if any(link.fate is Fate.BACKFILL for link in record.links or ()):
-            asked = BackfillQuery(since=record.at, sites=(record.site_id,))
+            asked = NewQuery(since=record.at, sites=(record.site_id,))
             found = backfills.events(asked)
             events |= {event.id: event for event in found if event.hub_id == record.page_id}
         own = backfills.event_of(record.page_id) if record.fate is Fate.BACKFILL else None

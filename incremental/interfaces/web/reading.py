@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from incremental.base.plain_text import clean
 from incremental.base.urls import canonical_key
-from incremental.interfaces.filters import Filters, backfill_query
+from incremental.interfaces.filters import Filters
 from store import Store
 from store.answers import AnnouncedPage, TopicMark
 from store.crawl.backfills import BackfillEvent
@@ -86,8 +86,8 @@ def gained(
     of_pages = (filters.q, filters.topic, filters.verdict, filters.language)
     if any(of_pages) or filters.show == "starred":
         return []
-    within = {"above": above, "after": below, "limit": _MOST_EVENTS}
-    return store.backfills.events(backfill_query(store, filters.query(now), **within))
+    query = filters.query(now, after=below, limit=_MOST_EVENTS)
+    return store.backfills.events(query, above=above)
 
 
 def merged(

@@ -69,10 +69,6 @@ class PeopleQueries(Repository):
         )
         return self._dicts(query)
 
-    def changes(self, page_id: int) -> list[dict[str, Any]]:
-        """Return the changes of a page, oldest first."""
-        return self._dicts(Change.select().where(Change.page == page_id).order_by(Change.id))
-
     def site_changes(self, site_id: int, *, limit: int = 20) -> list[dict[str, Any]]:
         """Return the changes of a whole site, newest first."""
         whole = (Change.site == site_id) & Change.page.is_null()

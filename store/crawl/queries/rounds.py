@@ -30,7 +30,6 @@ from store.values import (
     HostRow,
     HubRow,
     KnownPage,
-    PageRow,
     SeenLink,
     Sight,
     SiteRow,
@@ -41,8 +40,7 @@ from store.values import (
 _SITE = Shape(SiteRow, Site)
 _HOST = Shape(HostRow, Host)
 _HUB = Shape(HubRow, Hub, page_id=Hub.page, url=Page.url, canonical_key=Page.canonical_key)
-_PAGE = Shape(PageRow, Page)
-_VERIFICATION = Shape(VerificationRow, Page, page_id=Page.id)
+_PAGE = Shape(VerificationRow, Page, page_id=Page.id)
 _SIGHT = Shape(Sight, Sighting)
 _IS_ARTICLE = Hub.role == HubRole.ARTICLE
 _IS_LIST = Hub.role != HubRole.ARTICLE
@@ -86,7 +84,7 @@ def _due_verifications(*, likely_first: bool, pending: bool) -> Prepared:
     awaited = [_AWAITED] if pending else []
     return Prepared(
         lambda site, now, limit: (
-            _VERIFICATION.select()
+            _PAGE.select()
             .where((Page.site == site) & (Page.verify_due_at <= now), *awaited)
             .order_by(*likely, Page.verify_due_at, Page.id)
             .limit(limit)
@@ -150,15 +148,12 @@ def _visited_hub(page: Any, digest: Any) -> Any:  # noqa: ANN401 - peewee expres
     twins = _OTHER.select(SQL("1")).where(
         (_OTHER.site_id == Hub.site_id) & (_OTHER.page != page) & (_OTHER.body_md5 == digest)
     )
-    query = Hub.select(
-        *_HUB.columns, *_VERIFICATION.columns, *map(fn.EXISTS, (events, versions, twins))
-    )
+    query = Hub.select(*_HUB.columns, *_PAGE.columns, *map(fn.EXISTS, (events, versions, twins)))
     return query.join(Page, on=Page.id == Hub.page).where(Hub.page == page)
 
 
 _VISITED_HUB = Prepared(_visited_hub)
 _ONE_PAGE = Prepared(lambda page: _PAGE.select().where(Page.id == page))
-_ONE_VERIFICATION = Prepared(lambda page: _VERIFICATION.select().where(Page.id == page))
 _ONE_HOST = Prepared(lambda name: _HOST.select().where(Host.name == name))
 _PRODUCTIVE_FIRST = (Hub.new_pages.desc(), Hub.visits.desc(), Hub.page)
 _HUBS_OF_SITE = Prepared(
@@ -282,7 +277,7 @@ class RoundQueries(Repository):
         last.
         """
         query = _DUE_VERIFICATIONS[likely_first, pending]
-        return self._asked_all(_VERIFICATION, query, site=site_id, now=now, limit=limit)
+        return self._asked_all(_PAGE, query, site=site_id, now=now, limit=limit)
 
     def due_times(self, site_id: int) -> DueTimes:
         """Return the next due time of each kind of fetch of a site; may be in the past."""
@@ -336,16 +331,12 @@ class RoundQueries(Repository):
             *both, of_event, has_versions, has_twin = row
             hub, page = both[: len(_HUB.columns)], both[len(_HUB.columns) :]
             others = map(bool, (of_event, has_versions, has_twin))
-            return VisitedHub(_HUB(hub), _VERIFICATION(page), *others)
+            return VisitedHub(_HUB(hub), _PAGE(page), *others)
         return None
 
-    def page(self, page_id: int) -> PageRow | None:
+    def page(self, page_id: int) -> VerificationRow | None:
         """Return one page."""
         return self._asked_one(_PAGE, _ONE_PAGE, page=page_id)
-
-    def verification(self, page_id: int) -> VerificationRow | None:
-        """Return the data needed to verify this page."""
-        return self._asked_one(_VERIFICATION, _ONE_VERIFICATION, page=page_id)
 
     def urls(self, page_ids: Iterable[int]) -> list[str]:
         """Return the URLs of pages."""

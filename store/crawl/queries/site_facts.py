@@ -37,18 +37,6 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
     )
 
 
-def _articles_shown(site: Any, since: Any) -> Any:  # noqa: ANN401 - peewee expressions
-    as_hub = Hub.alias()
-    return (
-        Sighting.select(Sighting.hub, Sighting.page)
-        .join(Hub, on=Hub.page == Sighting.hub)
-        .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
-        .where(Hub.site_id == site)
-        .where(Sighting.gone_at.is_null() | (Sighting.gone_at >= since))
-        .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
-    )
-
-
 def _gained(site: Any, since: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
     last = (
         BackfillPage.select(BackfillPage.page, Backfill.found_at)
@@ -81,16 +69,8 @@ def _in_folder(page: Any, prefix: str) -> Any:  # noqa: ANN401 - likewise
     return page.canonical_key.startswith(prefix) | (page.canonical_key == prefix.rstrip("/"))
 
 
-_ARTICLES = Prepared(_articles_shown)
 _GAINED = Prepared(_gained)
 _ANNOUNCED = Prepared(_announced)
-_HUBS_WITH_BODY = Prepared(
-    lambda site, digest: (
-        Page.select(Page.url)
-        .join(Hub, on=Hub.page == Page.id)
-        .where((Hub.site_id == site) & (Hub.body_md5 == digest))
-    )
-)
 _HUB_URLS = Prepared(
     lambda site: (
         Page.select(Page.url)
@@ -101,13 +81,6 @@ _HUB_URLS = Prepared(
 )
 
 
-_GAINED_AT = Prepared(
-    lambda site, since: (
-        Change.select(fn.MAX(Change.at))
-        .join(Hub, on=Hub.page == Change.hub_id)
-        .where((Change.site == site) & (Change.at >= since) & _ADDED & _IS_ARTICLE)
-    )
-)
 _MISSING_PAGES = Prepared(
     lambda site: Page.select(fn.COUNT(Page.id)).where(
         (Page.site == site) & (Page.state == PageState.MISSING)
@@ -128,33 +101,6 @@ _MONITORED = Prepared(
 )
 # Rules of pages that never existed when requested.
 _NEVER_THERE = (Rule.NOT_THERE, Rule.NOT_THERE_YET)
-_KNOWN_URLS = Prepared(
-    lambda site, limit: (
-        Page.select(Page.url, Page.anchor, Page.published_at)
-        .where(Page.site == site)
-        .order_by(Page.id)
-        .limit(limit)
-    )
-)
-_ASKED_FOR = Prepared(
-    lambda site, limit: (
-        Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
-        .where((Page.site == site) & Page.verified_at.is_null(is_null=False))
-        .order_by(Page.verified_at.desc(), Page.id.desc())
-        .limit(limit)
-    )
-)
-_IS_READ_LIST = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(is_null=False)
-_IS_READ_ARTICLE = Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
-_JUDGED_URLS = Prepared(
-    lambda site, limit: (
-        Page.select(Page.url, Hub.page.is_null(is_null=False))
-        .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
-        .where((Page.site == site) & (_IS_READ_ARTICLE | _IS_READ_LIST))
-        .order_by(Page.id.desc())
-        .limit(limit)
-    )
-)
 _SHOWN_BY_SEED = Prepared(
     lambda site: (
         Page.select(Page.canonical_key)
@@ -176,14 +122,24 @@ class SiteQueries(Repository):
 
     def hubs_with_body(self, site_id: int, digest: str) -> list[str]:
         """Return the URLs of the site's hubs whose last body had this MD5."""
-        return [url for (url,) in self._asked(_HUBS_WITH_BODY, site=site_id, digest=digest)]
+        query = Page.select(Page.url).join(Hub, on=Hub.page == Page.id)
+        return self._column(query.where((Hub.site_id == site_id) & (Hub.body_md5 == digest)))
 
     def articles_shown(
         self, site_id: int, *, gone_since: float | None = None
     ) -> list[tuple[int, int]]:
         """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
         since = float("inf") if gone_since is None else gone_since
-        return self._asked(_ARTICLES, site=site_id, since=since)
+        as_hub = Hub.alias()
+        query = (
+            Sighting.select(Sighting.hub, Sighting.page)
+            .join(Hub, on=Hub.page == Sighting.hub)
+            .join(as_hub, JOIN.LEFT_OUTER, on=as_hub.page == Sighting.page)
+            .where(Hub.site_id == site_id)
+            .where(Sighting.gone_at.is_null() | (Sighting.gone_at >= since))
+            .where(as_hub.page.is_null() | (as_hub.role == HubRole.ARTICLE))
+        )
+        return self._rows(query)
 
     def gained_shown(
         self, site_id: int, since: float, *, limit: int = 200
@@ -261,8 +217,9 @@ class SiteQueries(Repository):
 
     def article_gained_at(self, site_id: int, since: float) -> float:
         """Return the time a monitored article last led to a new page; 0 = not since *since*."""
-        ((at,),) = self._asked(_GAINED_AT, site=site_id, since=since)
-        return float(at or 0.0)
+        query = Change.select(fn.MAX(Change.at)).join(Hub, on=Hub.page == Change.hub_id)
+        gained = (Change.site == site_id) & (Change.at >= since) & _ADDED & _IS_ARTICLE
+        return float(self._scalar(query.where(gained)) or 0.0)
 
     def missing_pages(self, site_id: int) -> int:
         """Count a site's missing pages that are scheduled for a retry."""
@@ -292,17 +249,34 @@ class SiteQueries(Repository):
         self, site_id: int, *, limit: int = 5_000
     ) -> list[tuple[str, str, float | None]]:
         """Return (URL, anchor, publication date) of a site's pages, longest known first."""
-        return self._asked(_KNOWN_URLS, site=site_id, limit=limit)
+        query = Page.select(Page.url, Page.anchor, Page.published_at).where(Page.site == site_id)
+        return self._rows(query.order_by(Page.id).limit(limit))
 
     def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
-        rows = self._asked(_ASKED_FOR, site=site_id, limit=limit)
-        return [(url, bool(there)) for url, there in rows]
+        query = (
+            Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
+            .where((Page.site == site_id) & Page.verified_at.is_null(is_null=False))
+            .order_by(Page.verified_at.desc(), Page.id.desc())
+            .limit(limit)
+        )
+        return [(url, bool(there)) for url, there in self._rows(query)]
 
     def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
         """Return (URL, is a hub) of pages judged by their first fetch, latest first."""
-        rows = self._asked(_JUDGED_URLS, site=site_id, limit=limit)
-        return [(url, bool(is_hub)) for url, is_hub in rows]
+        is_hub = Hub.page.is_null(is_null=False)
+        read_list = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(
+            is_null=False
+        )
+        read_article = Page.verified_at.is_null(is_null=False) & Hub.page.is_null()
+        query = (
+            Page.select(Page.url, is_hub)
+            .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
+            .where((Page.site == site_id) & (read_article | read_list))
+            .order_by(Page.id.desc())
+            .limit(limit)
+        )
+        return [(url, bool(found)) for url, found in self._rows(query)]
 
     def shown_by_seed(self, site_id: int) -> set[str]:
         """Return canonical keys of pages that the site's seeds and home showed at their last visits."""

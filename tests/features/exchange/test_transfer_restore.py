@@ -225,7 +225,7 @@ def killed_at_the_end(home: Path) -> bool:
     shutil.move(home, home.with_name("hubwatch-data"))
     with only_writer(Settings(), home.parent):
         pass
-    return not list(home.parent.rglob("~*"))
+    return not any(any(path.iterdir()) for path in home.parent.rglob("~*"))
 
 
 def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
@@ -305,23 +305,17 @@ def test_a_backup_that_is_killed_leaves_nothing_for_long(
     assert len(list(target.glob("~backup-*"))) >= 1
     (target / "~backup-mine1234").mkdir()
     (target / "~backup-mine1234" / "letter.txt").write_text("mine")
-    for folder in target.glob("~*"):
-        os.utime(folder, (1_000, 1_000))
     back_up(home, target / "b.tar.gz")
-    assert [path.name for path in target.glob("~*")] == ["~backup-mine1234"]
+    left = [path.name for path in target.glob("~*") if any(path.iterdir())]
+    assert left == ["~backup-mine1234"]
 
 
-@pytest.mark.parametrize(("minutes", "swept"), [(0, 0), (2, 1)])
-def test_an_empty_one_may_have_been_made_a_moment_ago(
-    tmp_path: Path, minutes: int, swept: int
-) -> None:
+def test_an_empty_one_may_have_been_made_a_moment_ago(tmp_path: Path) -> None:
     """By one that has not locked it yet."""
     folder = tmp_path / "~restore-abcdefgh"
     folder.mkdir()
-    made = folder.stat().st_mtime - 60 * minutes
-    os.utime(folder, (made, made))
-    assert remove_abandoned(tmp_path, "~restore-") == swept
-    assert folder.exists() == (swept == 0)
+    assert remove_abandoned(tmp_path, "~restore-") == 0
+    assert folder.exists()
 
 
 def test_one_that_is_at_work_is_not_swept_up(tmp_path: Path) -> None:

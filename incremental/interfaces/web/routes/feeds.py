@@ -19,8 +19,8 @@ from incremental.interfaces.web.reading import gained, merged, paragraphs
 from incremental.interfaces.web.routes.forms import base_of
 from incremental.interfaces.web.views import page, query, words_of
 from store import Store
-from store.answers import AnnouncedPage, StoredText
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.answers import AnnouncedPage, NewQuery, StoredText
+from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -131,7 +131,7 @@ def _event_entry(event: BackfillEvent, words: Words, base: str) -> Entry:
 @router.get("/feeds/backfill.{form}")
 def backfill_feed(request: Request, store: Store, form: Format) -> Response:
     """Return the feed of backfilled pages, an entry for each page."""
-    rows = store.backfills.pages(BackfillQuery(limit=_OLDER))
+    rows = store.backfills.pages(NewQuery(limit=_OLDER))
     entries = [feed_entry(row) for row in rows]
     return answer(request, form, "/feeds/backfill", words_of(request)("backfill.feed"), entries)
 

@@ -42,8 +42,8 @@ from incremental.interfaces.web.views import (
 )
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import AnnouncedPage, SavedSearchRow
-from store.crawl.backfills import BackfillEvent, BackfillQuery
+from store.answers import AnnouncedPage, NewQuery, SavedSearchRow
+from store.crawl.backfills import BackfillEvent
 from store.values import TopicScore
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
@@ -297,8 +297,8 @@ def backfill_page(
     event = store.backfills.event(event_id)
     if event is None:
         raise NotFoundError(Text("missing.backfill"))
-    asked = BackfillQuery(event=event_id, after=after, limit=_PER_EVENT, order="oldest")
-    rows = store.backfills.pages(asked)
+    asked = NewQuery(after=after, limit=_PER_EVENT, order="oldest")
+    rows = store.backfills.pages(asked, event=event_id)
     more = len(rows) == _PER_EVENT
     address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
     return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
