@@ -52,7 +52,7 @@ def test_backfills_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> No
     assert urls == gained[::-1][:3]
     table = hubwatch("new", "--backfills")
     assert "12 older pages" in table.out
-    for given in (("--starred",), ("--language", "en"), ("--topic", "bridges")):
+    for given in (("--show", "starred"), ("--language", "en"), ("--topic", "bridges")):
         refused = hubwatch("new", "--backfills", *given)
         assert (refused.code, given[0] in refused.err) == (2, True)
     text = hubwatch("new", "--backfills", "--format", "csv").out

@@ -122,8 +122,8 @@ def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     listed = {row["url"]: row for row in read("new", "--topic", "bridges", "--json").json}
     assert set(listed) == {BRIDGES[2]}
     assert listed[BRIDGES[2]]["topics"][0]["score"] == 1.0
-    rejected = read("new", "--topic", "bridges", "--irrelevant", "--json").json
-    assert {row["url"] for row in rejected} == {BRIDGES[2], *SOUPS[:2]}
+    rejected = read("new", "--topic", "bridges", "--verdict", "irrelevant", "--json").json
+    assert {row["url"] for row in rejected} == set(SOUPS[:2])
     read("relevant", SOUPS[0], "--topic", "bridges")
     assert len(read("new", "--topic", "bridges", "--json").json) == 2
 
@@ -226,15 +226,23 @@ def test_an_empty_list_of_a_topic_says_what_became_of_the_new_pages(read: Run) -
     assert "6 new pages not scored yet for gardens" in said.err
     read("irrelevant", BRIDGES[0], "--topic", "gardens")
     said = read("new", "--topic", "gardens")
-    assert "1 new page is not relevant to gardens; --irrelevant shows it; 5 new pages" in said.err
+    assert (
+        "1 new page is not relevant to gardens; --verdict irrelevant shows it; 5 new pages"
+        in said.err
+    )
     read("irrelevant", *BRIDGES, *SOUPS[1:], "--topic", "gardens")
     said = read("new", "--topic", "gardens")
-    assert "none of the 5 new pages is relevant to gardens; --irrelevant shows them" in said.err
+    assert (
+        "none of the 5 new pages is relevant to gardens; --verdict irrelevant shows them"
+        in said.err
+    )
     assert "1 new page not scored yet for gardens" in said.err
     read("irrelevant", SOUPS[0], "--topic", "gardens")
     assert "not scored" not in read("new", "--topic", "gardens").err
     assert read("new", "--topic", "gardens", "--json").json == []
-    assert len(read("new", "--topic", "gardens", "--irrelevant", "--json").json) == len(NEW)
+    assert len(read("new", "--topic", "gardens", "--verdict", "irrelevant", "--json").json) == len(
+        NEW
+    )
 
 
 def test_each_change_of_a_topic_says_what_was_done(read: Run) -> None:

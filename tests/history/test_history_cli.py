@@ -94,23 +94,23 @@ def test_words_find_pages_and_cursors_go_on(hubwatch: Run) -> None:
 @pytest.mark.usefixtures("past")
 def test_marks_narrow_what_is_new(hubwatch: Run, tmp_path: Path) -> None:
     mark(tmp_path, read=True, starred=True)
-    unread = hubwatch("new", "--unread", "--json").json
+    unread = hubwatch("new", "--show", "unread", "--json").json
     assert [row["url"] for row in unread] == [HOME + "b.html"]
-    (starred,) = hubwatch("new", "--starred", "--json").json
+    (starred,) = hubwatch("new", "--show", "starred", "--json").json
     assert starred["read_at"]
     assert starred["starred_at"]
     mark(tmp_path, read=False, starred=False)
-    assert hubwatch("new", "--starred", "--json").json == []
-    assert "no page meets these filters" in hubwatch("new", "--starred").err
-    assert len(hubwatch("new", "--unread", "--json").json) == 2
+    assert hubwatch("new", "--show", "starred", "--json").json == []
+    assert "no page meets these filters" in hubwatch("new", "--show", "starred").err
+    assert len(hubwatch("new", "--show", "unread", "--json").json) == 2
 
 
 @pytest.mark.usefixtures("past")
 def test_a_saved_search_is_run_by_name(hubwatch: Run, tmp_path: Path) -> None:
-    assert hubwatch("searches", "save", "town", "council", "--unread").code == 0
+    assert hubwatch("searches", "save", "town", "council", "--show", "unread").code == 0
     (kept,) = hubwatch("searches", "list", "--json").json
     assert kept["name"] == "town"
-    assert "council --unread" in hubwatch("searches", "list").out
+    assert "council --show unread" in hubwatch("searches", "list").out
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 2
     mark(tmp_path, read=True)
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 1

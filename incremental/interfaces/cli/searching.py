@@ -17,7 +17,14 @@ from incremental.interfaces.cli.common import (
     say,
     wants_json,
 )
-from incremental.interfaces.cli.filtering import Given, filtered, in_words
+from incremental.interfaces.cli.filtering import (
+    Given,
+    check_only,
+    filtered,
+    filters_of,
+    in_words,
+    query_of,
+)
 from incremental.interfaces.filters import from_json, to_json
 from incremental.interfaces.results.schema import NewPages, dated_row, like_page, page_result, when
 from store import Store
@@ -56,11 +63,11 @@ def search(  # noqa: PLR0913 - each is an option of the command
         )
     with open_store(context) as store:
         if saved:
-            given.check_only(beside="--saved, which has filters of its own")
+            check_only(given, beside="--saved, which has filters of its own")
             filters = from_json(_saved(store, saved).query)
             query = filters.query(now(), limit=limit, after=after)
         else:
-            query = given.query(store, " ".join(words or ()), limit=limit, after=after)
+            query = query_of(store, given, " ".join(words or ()), limit=limit, after=after)
         if like is None:
             _answer(context, store, query)
         elif after is not None:
@@ -125,7 +132,7 @@ def save(
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
     with open_store(context) as store:
-        filters = given.filters(store, " ".join(words or ()))
+        filters = filters_of(store, given, " ".join(words or ()))
         filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
     report(context, {"saved": clean(name)}, f"saved {clean(name)}")

@@ -109,9 +109,9 @@ def why_empty(store: Store, query: NewQuery, topic: str) -> str:
     if query.min_score is not None:
         none = f"no new page scores {query.min_score:g} or more for {row.name}"
     elif found.irrelevant == 1:
-        none = f"{number} is not relevant to {row.name}; --irrelevant shows it"
+        none = f"{number} is not relevant to {row.name}; --verdict irrelevant shows it"
     else:
-        none = f"none of {of} {number} is relevant to {row.name}; --irrelevant shows them"
+        none = f"none of {of} {number} is relevant to {row.name}; --verdict irrelevant shows them"
     return none + (f"; {waiting}" if found.waiting else "")
 
 
