@@ -28,12 +28,7 @@ from incremental.interfaces.explain.page_versions import (
     version_at,
 )
 from incremental.interfaces.results.schema import (
-    PageChange,
-    PageVisit,
-    Sighting,
     dated,
-    dated_row,
-    result_of,
     utc,
     when,
 )
@@ -77,11 +72,11 @@ def history(
     facts = {key: page[key] for key in ("id", "url", "title", "state")}
     answer = {
         "page": facts | {"site": page["site_name"]},
-        "changes": [result_of(PageChange, row) for row in changes[::-1]],
+        "changes": list(map(dated, changes[::-1])),
         "changes_from": utc(page["changes_from"]),
-        "versions": [{"at": utc(one.at), "md5": one.body_md5} for one in versions],
-        "sightings": [result_of(Sighting, row) for row in sightings],
-        "visits": [result_of(PageVisit, row) for row in visits],
+        "versions": list(map(dated, versions)),
+        "sightings": list(map(dated, sightings)),
+        "visits": list(map(dated, visits)),
         "next_refresh": utc(check.next_at) if check else None,
     }
     if printed_json(context, answer):
@@ -122,7 +117,7 @@ def diff(
         times = [moment(text, now()) if text else None for text in (start, end)]
         before, after = compared(versions, *times)
         found = difference(store, page["id"], page["url"], before, after)
-    if printed_json(context, {"url": page["url"]} | dated_row(found)):
+    if printed_json(context, dated(found, url=page["url"])):
         return
     say(f"{when(found.before_at)} -> {when(found.after_at)}: {found.summary}")
     _print_diff(found)

@@ -26,7 +26,7 @@ from incremental.interfaces.cli.filtering import (
     query_of,
 )
 from incremental.interfaces.filters import from_json, to_json
-from incremental.interfaces.results.schema import NewPages, dated_row, like_page, page_result, when
+from incremental.interfaces.results.schema import NewPages, by_name, dated, page_result, when
 from store import Store
 from store.answers import NewQuery, SavedSearchRow
 from store.search.words import read_query
@@ -105,7 +105,11 @@ def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQ
     from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415 - numpy
 
     found = pages_like(store, *vector_of(store, page_id), query, but=page_id)
-    result = {"pages": [like_page(one.page, one.likeness) for one in found]}
+    result = {
+        "pages": [
+            by_name(page_result(one.page)) | {"likeness": round(one.likeness, 4)} for one in found
+        ]
+    }
     rows = [
         (
             *(f"{one.likeness:.2f}", when(one.page.found_at), one.page.site, one.page.name),
@@ -144,7 +148,7 @@ def list_searches(context: typer.Context) -> None:
         rows = store.answers.searches()
         searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
     empty = "no saved search yet; save one: hubwatch searches save NAME WORDS"
-    facts = [dated_row(row) for row in rows]
+    facts = [dated(row) for row in rows]
     print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
 
 

@@ -34,7 +34,13 @@ from incremental.interfaces.cli.common import (
     wants_json,
 )
 from incremental.interfaces.results.schema import when
-from incremental.interfaces.results.sites import AddedSite, add_sites, listed_sites
+from incremental.interfaces.results.sites import (
+    AddedSite,
+    Understood,
+    add_sites,
+    listed_sites,
+    understood,
+)
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, folder_of, usable_seed
 from incremental.settings.storage import daemon_at_work, models_folder
@@ -45,7 +51,6 @@ from store.enums import SiteStatus
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
-    from incremental.interfaces.results.first_hour import Understood
 
 # A grant of sixty requests at five seconds each lasts five minutes; a host may ask for longer pauses.
 _MOST_FOLLOWED_SECONDS = 1200.0
@@ -125,9 +130,6 @@ def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
 
 def _known(store: Store, settings: Settings, site_ids: Sequence[int]) -> dict[str, Understood]:
     """Return what is understood of sites so far, by name."""
-    # It loads the parser, which other commands need not wait for.
-    from incremental.interfaces.results.first_hour import understood  # noqa: PLC0415
-
     rows = store.read.sites_by_id(site_ids)
     return {row.name: understood(store, settings, row, now()) for row in rows}
 

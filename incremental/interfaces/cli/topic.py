@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,7 +35,6 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.interfaces.results.schema import by_name, dated, when
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
-from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from incremental.topics.editing import (
     GivenExample,
@@ -261,7 +259,6 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 
     With other keywords, another sentence or another method it is trained again at once.
     """
-    settings, _ = settings_of(context)
     learned: dict[str, Any] = {
         "keywords": replaced(keyword),
         "description": describe,
@@ -284,16 +281,8 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if _any_given(learned):
             row, effect = _learn(context, store, row, before)
             done.append(_learned(store, row, row.name))
-        if row.name != old:
-            _say_mentions(settings, old)
         said = "; ".join(done) or f"{row.name} was changed"
         _report(context, store, row, [], said, effect)
-
-
-def _say_mentions(settings: Settings, old: str) -> None:
-    """Warn of what the settings file says of a topic's former name."""
-    for where in chain(*settings.enabled.asked("mentions", settings, old)):
-        say(f"warning: {where} of the settings file names {old}")
 
 
 def _any_given(options: Mapping[str, object]) -> bool:
