@@ -167,11 +167,6 @@ class TopicModel:
         state = _state(self.method, self.evidence, self.fit, self.pages)
         return {**state, "version": self.version, "sha256": _digest(state)}
 
-    @staticmethod
-    def evidence_in(data: object) -> Evidence:
-        """Return the evidence in the form of :meth:`to_json`, without fitting; raises TopicModelError."""
-        return restored(_checked(data).get("evidence"), Evidence, "topic")
-
     @classmethod
     def from_json(
         cls, data: object, *, background: Background, tree: SemanticTree | None = None

@@ -348,16 +348,6 @@ class TopicModelStore:
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
-    def warnings(self, row: TopicRow) -> list[str]:
-        """Return a topic's warnings: of its last training, and what vectors it lacks now."""
-        try:
-            evidence = TopicModel.evidence_in(json.loads(self._store.topics.model(row.id)))
-        except (TopicError, ValueError, RecursionError):
-            if (model := self.model(row)) is None:
-                return []
-            evidence = model.evidence
-        return [*self._vector_warnings(row, evidence), *other_warnings(warnings_of(row))]
-
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
         others = other_warnings(warnings_of(topic.row))

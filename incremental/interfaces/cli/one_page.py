@@ -21,7 +21,6 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import (
-    Difference,
     compared,
     difference,
     text_of,
@@ -36,7 +35,7 @@ from store import Store
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
-_MARKS = {"same": ("", "", ""), "removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green")}
+_COLOURS = {"-": "red", "+": "green"}
 # What people are shown of a page; programs get every column.
 _FACTS = {
     "title": "title",
@@ -120,24 +119,13 @@ def diff(
     if printed_json(context, dated(found, url=page["url"])):
         return
     say(f"{when(found.before_at)} -> {when(found.after_at)}: {found.summary}")
-    _print_diff(found)
+    out = console()
+    for line in found.lines:
+        out.print(Text(clean(line), _COLOURS[line[0]]), soft_wrap=True)
     for text, reason in found.ignored if noise else ():
         print(f"~ [{reason}] {clean(text)}")  # noqa: T201
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
-
-
-def _print_diff(found: Difference) -> None:
-    """Print the changes with a few lines of context, marked as by ``git diff --word-diff``."""
-    out, line = console(), Text()
-    for kind, piece in found.pieces:
-        begin, end, style = _MARKS[kind]
-        # Cleaning strips trailing spaces, which separate words here.
-        space = " " if piece[-1:].isspace() else ""
-        line.append(begin + clean(piece) + end + space, style=style)
-        if piece.endswith("\n"):
-            out.print(line)
-            line = Text()
 
 
 def show(context: typer.Context, url: Address, *, at: At = None) -> None:

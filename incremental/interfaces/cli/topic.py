@@ -338,8 +338,8 @@ def _wanted(topic: Topic) -> str:
 
 def show(context: typer.Context, name: Name) -> None:
     """Show a topic's examples, its top terms, and what is missing."""
-    with open_store(context) as store, open_models(context, store) as model_store:
-        facts = explain_topic(store, model_store, find_topic(store, name))
+    with open_store(context) as store:
+        facts = explain_topic(store, find_topic(store, name))
     examples = facts["pages_learned"]
     if printed_json(context, dated(facts) | {"pages_learned": [dated(one) for one in examples]}):
         return

@@ -67,12 +67,11 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
     return wording.word
 
 
-def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
+def explain_topic(store: Store, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned and from which examples, for JSON."""
     examples = store.topics.examples(row.id)
     return {
         **by_name(topic_result(store, row)),
-        **({"warnings": model_store.warnings(row)} if row.version else {}),
         "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],
     }
