@@ -87,32 +87,6 @@ def test_check_shows_what_topics_made_of_a_page(read: Run) -> None:
     assert "bridges" in read("check", SOUPS[0]).out
 
 
-def test_check_says_why_a_topic_judges_a_page_as_it_does(read: Run) -> None:
-    bridges(read)
-    on = read("check", BRIDGES[2], "--topic", "bridges", "--json").json["by_topic"]
-    off = read("check", SOUPS[1], "--topic", "bridges", "--json").json["by_topic"]
-    assert (on["verdict"], off["verdict"]) == ("relevant", "irrelevant")
-    assert on["score"] >= 0.5 > off["score"]
-    assert "viaduct" in on["words"]
-    # Whole words, not the stems that the topic reckons with.
-    assert "bridge" in off["lacks"]
-    assert on["nearest_example"] == BRIDGES[0]
-    said = " ".join(read("check", BRIDGES[2], "--topic", "bridges").out.split())
-    assert f"Nearest example: {BRIDGES[0]}, similarity 0." in said
-    assert "缺少：" in read("check", SOUPS[1], "--topic", "bridges", "--language", "zh").out
-    assert read("check", SOUPS[1], "--topic", "nothing").code == 4
-    unread = read("check", "https://a.example/", "--topic", "bridges", "--json").json["by_topic"]
-    assert (unread["verdict"], unread["why"]) == (None, "its text is not stored")
-
-
-def test_a_sentence_is_named_as_what_is_nearest(read: Run) -> None:
-    read(
-        "topic", "add", "bridges", "--describe", "Inspection of bridges and viaducts over the river"
-    )
-    said = read("check", BRIDGES[2], "--topic", "bridges").out
-    assert "your sentence, similarity 0." in " ".join(said.split())
-
-
 def test_what_you_say_of_a_page_shows_at_once(read: Run) -> None:
     bridges(read)
     before = read("topic", "list", "--json").json[0]["version"]

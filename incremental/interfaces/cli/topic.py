@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -48,9 +47,6 @@ from incremental.topics.previewing import Version
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
-
-if TYPE_CHECKING:
-    from incremental.topics.model_store import TopicModelStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
@@ -141,10 +137,13 @@ def _learn(
     """
     if _daemon_learns(context, store):
         return row, ""
-    from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
+    # Numbers are loaded only where a topic learns.
+    from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
+    from incremental.topics.previewing import LatestPages  # noqa: PLC0415
 
-    with open_models(context, store) as model_store:
-        pages, shown = LatestPages(store, model_store, SystemClock()), set[int]()
+    clock = SystemClock()
+    with make_topic_models(store, settings_of(context)[0], clock) as model_store:
+        pages, shown = LatestPages(store, model_store, clock), set[int]()
         if before is not None and before.row.version:
             # Until it learns, the store keeps the model of before the change.
             shown = pages.shown(model_store.model(before.row), before)
@@ -166,16 +165,6 @@ def _daemon_learns(context: typer.Context, store: Store) -> bool:
     notices = any(job.name == "topics" for job in report.jobs)
     notices = notices and report.state == DaemonState.RUNNING
     return notices and daemon_at_work(store, settings, folder)
-
-
-@contextmanager
-def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
-    """Yield the topics' models, with the configured embedder."""
-    # Numbers are loaded only where a topic learns.
-    from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
-
-    with make_topic_models(store, settings_of(context)[0], SystemClock()) as models:
-        yield models
 
 
 def _learned(store: Store, row: TopicRow, who: str) -> str:
