@@ -25,7 +25,7 @@ from incremental.interfaces.cli.common import (
 )
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import Hub, hub_results
-from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.results.schema import when
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings.storage import models_folder
 
@@ -48,8 +48,7 @@ def check(
     models = models_folder(settings, folder)
     with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
-    lists = {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-    if printed_json(context, answer | lists):
+    if printed_json(context, answer):
         return
     words = Words(language)
     out = console()

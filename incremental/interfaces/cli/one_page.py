@@ -37,21 +37,10 @@ Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
 _COLOURS = {"-": "red", "+": "green"}
 # What people are shown of a page; programs get every column.
-_FACTS = {
-    "title": "title",
-    "url": "url",
-    "site": "site",
-    "state": "state",
-    "language": "language",
-    "published_at": "published",
-    "first_seen_at": "first seen",
-    "announced_at": "announced",
-    "verified_at": "read by Hubwatch",
-    "version_at": "text as of",
-    "read_at": "read by you",
-    "starred_at": "starred",
-    "copies": "copies",
-}
+_FACTS = (
+    *("title", "url", "site", "state", "language", "published_at", "first_seen_at", "announced_at"),
+    *("verified_at", "version_at", "read_at", "starred_at", "copies"),
+)
 
 
 def history(
@@ -142,8 +131,8 @@ def show(context: typer.Context, url: Address, *, at: At = None) -> None:
     if printed_json(context, dated(answer)):
         return
     rows = [
-        (said, when(answer[name]) if name.endswith("_at") else answer[name])
-        for name, said in _FACTS.items()
+        (name.replace("_", " "), when(answer[name]) if name.endswith("_at") else answer[name])
+        for name in _FACTS
         if answer.get(name)
     ]
     print_table("", ("", ""), rows)
@@ -158,7 +147,7 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
     """
     try:
         version = version_at(store.answers.versions(row["id"]), moment(at, now()) if at else None)
-        return {"version_at": version.at, "text": text_of(store, row, version).text}
+        return {"version_at": version.at, "text": text_of(store, row, version)[1]}
     except NotFoundError:
         if at is not None:
             raise

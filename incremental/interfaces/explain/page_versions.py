@@ -16,15 +16,6 @@ from store.answers import Version
 _MOST_IGNORED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class VersionText:
-    """A version with its text."""
-
-    version: Version
-    title: str
-    text: str
-
-
 def version_at(versions: list[Version], at: float | None) -> Version:
     """Return the version valid at *at* (None = latest), or the first if *at* is earlier.
 
@@ -37,20 +28,20 @@ def version_at(versions: list[Version], at: float | None) -> Version:
     return stood[-1] if stood else versions[0]
 
 
-def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText:
-    """Return the text of a version; raises :class:`NotFoundError` if it is no longer kept."""
+def text_of(store: Store, page: dict[str, Any], version: Version) -> tuple[str, str]:
+    """Return the title and the text of a version; raises :class:`NotFoundError` if it is no longer kept."""
     body = store.cache.get(page["url"], version.body_md5)
     if body is not None:
         html, _ = decode_body(body, "")
         parsed = parse(body, page["url"])
-        return VersionText(version, parsed.title, main_text(html, page["url"]))
+        return parsed.title, main_text(html, page["url"])
     # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])
     if stored is not None and stored.forgotten_at is not None:
         raise NotFoundError(Text("missing.text_forgotten"))
     if stored is None or stored.md5 != version.body_md5:
         raise NotFoundError(Text("missing.body_forgotten"))
-    return VersionText(version, stored.title, stored.text)
+    return stored.title, stored.text
 
 
 def previous(versions: list[Version], version: Version) -> Version:
@@ -90,7 +81,7 @@ def difference(store: Store, page_id: int, url: str, before: Version, after: Ver
     """
     page = {"id": page_id, "url": url}
     old, new = text_of(store, page, before), text_of(store, page, after)
-    found = diff(whole(old.title, old.text), whole(new.title, new.text))
+    found = diff(whole(*old), whole(*new))
     ignored = tuple((_plain(row.after or row.before), row.reason) for row in found.ignored)
     lines = (
         f"{sign} {shortened(pieces) if row.kind == 'changed' else _plain(pieces)}"

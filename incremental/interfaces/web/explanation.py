@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from incremental.base.texts import Words
-from incremental.base.times import NEVER
 from incremental.interfaces.results.schema import when
 from store.enums import HubStatus, PageState
 
@@ -124,7 +123,7 @@ def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
     if site["last_status"]:
         parts.append(words("explain.last", status=words.maybe("fetch", site["last_status"])))
     reason = words.said(site["visit_reason"])
-    if site["next_visit_at"] >= NEVER:
+    if site["next_visit_at"] is None:
         return [*parts, words("explain.no_visit", reason=reason)]
     return [*parts, words("explain.next", at=when(site["next_visit_at"]), reason=reason)]
 
