@@ -6,10 +6,9 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,7 +32,7 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
-from incremental.interfaces.results.schema import when
+from incremental.interfaces.results.schema import dated, when
 from incremental.interfaces.results.sites import (
     AddedSite,
     Understood,
@@ -117,15 +116,10 @@ def add(  # noqa: PLR0913 - each is an option of the command
         if running and looks:
             _follow(store, settings, added)
         known = _known(store, settings, added)
-    if not printed_json(context, [_listed(one, looks) for one in results]):
+    found = [dated(one, found=looks.get(one.site_id or 0)) for one in results]
+    if not printed_json(context, found):
         _say_added(results, known, running=running)
     say_failed([result.error for result in results if result.error], len(results))
-
-
-def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
-    """Return the result for a seed, and what was found on its site."""
-    look = None if one.site_id is None else looks.get(one.site_id)
-    return asdict(one) | ({"found": asdict(look)} if look is not None else {})
 
 
 def _known(store: Store, settings: Settings, site_ids: Sequence[int]) -> dict[str, Understood]:
