@@ -184,5 +184,5 @@ def embeddings_of(store: Store, settings: EmbeddingSettings) -> Row:
     if counts.waiting:
         goes_on = "hubwatch run embeds them" if found.provider else "no model embeds them"
         parts.append(f"{counts.waiting:,} wait, {goes_on}")
-    more = {"provider": found.provider, "model": model, "missing": missing}
+    more = {"provider": found.provider, "space": name, "model": model, "missing": missing}
     return dated(counts, **more, in_words="; ".join(parts))
