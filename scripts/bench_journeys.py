@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("hubwatch", "incremental", "classifier", "store")
 COMMANDS = {
     # So few pages leave a topic nothing to compare with; whatever it says is listed.
-    "new": ["new", "--topic", "harbour", "--irrelevant", "--json"],
+    "new": ["new", "--topic", "harbour", "--verdict", "irrelevant", "--json"],
     "label": ["label", "{url}", "hub"],
 }
 JOURNEYS = ("announce", *COMMANDS)

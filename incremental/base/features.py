@@ -108,8 +108,6 @@ class Feature:
     each batch how many rows."""
     checks: str = ""
     """Target: a function of the settings; returns a list of ``incremental.base.findings`` for the doctor."""
-    mentions: str = ""
-    """Target: a function of the settings and a topic's name; returns where the settings file names it."""
     receivers: str = ""
     """Target: a function of the store and the settings; returns the names to which a change may be sent."""
     channels: Mapping[str, str] = field(default_factory=dict)

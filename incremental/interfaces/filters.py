@@ -15,6 +15,7 @@ from store.answers import NewQuery
 from store.enums import TopicVerdict
 
 SHOWN = ("unread", "starred")
+VERDICTS = tuple(one.value for one in TopicVerdict)
 _MOST_CHARS: Final = 300
 _MOST_DIGITS: Final = 19
 
@@ -26,8 +27,8 @@ class About(NamedTuple):
     most_chars: int | None = None
     least: float | None = None
     most: float | None = None
-    one_of: str = ""
-    """A pattern of the values that it may have."""
+    one_of: tuple[str, ...] = ()
+    """The values that it may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,10 @@ class Filters:
     """See :func:`store.search.words.read_query`."""
     site: Annotated[int | None, About("Site id.", least=1, most=2**62)] = None
     topic: Annotated[int | None, About("Topic id.", least=1, most=2**62)] = None
-    verdict: Annotated[
-        str, About("Of the topic, or of any.", one_of="^(relevant|doubtful|irrelevant)?$")
-    ] = ""
+    verdict: Annotated[str, About("Of the topic, or of any.", one_of=VERDICTS)] = ""
     language: Annotated[str, About("Only this language, such as zh.", 20)] = ""
     since: Annotated[str, About("A span (90m, 3h, 1d, 2w) or a date.", 40)] = ""
-    show: Annotated[str, About("Default: all.", one_of="^(unread|starred)?$")] = ""
+    show: Annotated[str, About("Default: all.", one_of=SHOWN)] = ""
     tag: Annotated[str, About("Only pages of the sites and topics with this tag.", 40)] = ""
     until: Annotated[str, About("Found before: a span or a date.", 40)] = ""
     min_score: Annotated[float | None, About("At least this score.", least=0, most=1)] = None

@@ -341,17 +341,11 @@ class TopicModelStore:
         if page.meaning is not None and self.embedder is not None:
             self.background.meanings.put(self._terms(page), page.meaning)
 
-    def warnings(self, row: TopicRow, evidence: Evidence | None = None) -> list[str]:
-        """Return a topic's warnings: of its last training, and what vectors it lacks now.
-
-        *evidence* is what it learned from, None = that of its stored model.
-        """
-        others = other_warnings(warnings_of(row))
-        return [*self._vector_warnings(row, evidence or self._evidence(row)), *others]
-
     def note_warnings(self, topic: ActiveTopic) -> None:
         """Store what vectors a topic lacks now, which its last training could not know."""
-        warnings = stored_warnings(self.warnings(topic.row, topic.model.evidence))
+        others = other_warnings(warnings_of(topic.row))
+        lacking = self._vector_warnings(topic.row, topic.model.evidence)
+        warnings = stored_warnings([*lacking, *others])
         if json.loads(warnings) != json.loads(topic.row.warnings):
             self._store.topics.update(topic.row.id, warnings=warnings)
             topic.row = replace(topic.row, warnings=warnings)

@@ -26,9 +26,7 @@ from store.database.failures import storage_errors
 from store.database.repository import Repository
 from store.database.statements import run_sql
 from store.database.upgrades import missing
-from store.enums import SiteStatus
 from store.errors import StoreDamagedError
-from store.models import Host, Site
 
 _MOST_FAULTS = 10
 
@@ -79,15 +77,6 @@ class Inspection(Repository):
         """
         with storage_errors(self._where):
             return missing(self._db, self._where)
-
-    def seeds(self) -> list[str]:
-        """Return the seeds of the sites that are watched, in the order in which they were added."""
-        active = Site.select(Site.seed_url).where(Site.state == SiteStatus.ACTIVE)
-        return self._column(active.order_by(Site.id))
-
-    def owed(self) -> dict[str, float]:
-        """Return the end of each host's pause, unix seconds, by host key."""
-        return dict(self._rows(Host.select(Host.name, Host.next_allowed_at)))
 
     def check(self) -> str:
         """Read everything and return a description of the checks.

@@ -13,8 +13,6 @@ from stories import START, news_site, seen, visit_of
 
 from incremental.base.clock import SystemClock
 from incremental.interfaces.cli.reporting import Reporter
-from incremental.settings import Settings
-from incremental.visit.host_gate import HostGate
 from store import open_store
 from store.rules import Fate
 from store.values import VisitRecord
@@ -52,7 +50,7 @@ def test_backfills_lists_them_one_by_one(hubwatch: Run, gained: list[str]) -> No
     assert urls == gained[::-1][:3]
     table = hubwatch("new", "--backfills")
     assert "12 older pages" in table.out
-    for given in (("--starred",), ("--language", "en"), ("--topic", "bridges")):
+    for given in (("--show", "starred"), ("--language", "en"), ("--topic", "bridges")):
         refused = hubwatch("new", "--backfills", *given)
         assert (refused.code, given[0] in refused.err) == (2, True)
     text = hubwatch("new", "--backfills", "--format", "csv").out
@@ -96,7 +94,7 @@ def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixtu
     web = FakeWeb(SimulatedClock(start), {HOME: [(0, page(*STORIES)), (start + DAY, after)]})
     with Watch(tmp_path, web, HOME) as crawl:
         for as_json in (False, True):
-            reporter = Reporter(crawl.store, HostGate(crawl.store, Settings()), as_json=as_json)
+            reporter = Reporter(crawl.store, as_json=as_json)
             crawl.crawler._announced = reporter.announced
             crawl.run(DAY if as_json else 1.5 * DAY)
             reporter.finish(once=False)
@@ -109,8 +107,7 @@ def test_a_run_says_that_a_page_joined_an_event_or_began_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wait: float, joins: bool
 ) -> None:
     with open_store(str(tmp_path / "h.sqlite"), cache_folder=tmp_path) as store:
-        gate = HostGate(store, Settings())
-        reporter = Reporter(store, gate, as_json=False)
+        reporter = Reporter(store, as_json=False)
 
         def visit(record: VisitRecord) -> None:
             reporter.announced(record, store.write.visit(record))

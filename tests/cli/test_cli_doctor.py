@@ -5,7 +5,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,14 @@ from typing import Any
 import pytest
 from cli_runner import Result, Run
 from lab.postgres_server import PostgresServer
-from local_site import LocalSite
 
 import store.database
-from incremental.base.clock import SystemClock
 from incremental.base.findings import Verdict
-from incremental.fetch.status import FetchStatus, Response
-from incremental.interfaces.cli.doctor import network_finding
 from store.database.upgrades import known_migrations
 from store.files.page_cache import PageCache
 
 ROOT = Path(__file__).parents[2]
 CONFIG = '[fetch]\ncontact = "me@example.org"\n[web]\nenabled = false\n'
-LOCAL = CONFIG.replace("[web]", 'allowed_networks = ["127.0.0.0/8"]\n[web]')
 SITE = "https://news.example/"
 
 
@@ -35,15 +29,6 @@ def home(hubwatch: Run, tmp_path: Path) -> Path:
     configure(tmp_path, CONFIG)
     hubwatch("add", SITE)
     return tmp_path / "hubwatch-data"
-
-
-@pytest.fixture
-def site(hubwatch: Run, tmp_path: Path) -> Iterator[LocalSite]:
-    """A site on loopback that is watched and allowed."""
-    configure(tmp_path, LOCAL)
-    with LocalSite({"/": ""}) as local:
-        hubwatch("add", local.url)
-        yield local
 
 
 def configure(folder: Path, toml: str) -> None:
@@ -87,7 +72,7 @@ def test_a_sound_installation_is_found_sound_and_left_as_it_is(
     hubwatch: Run, home: Path, tmp_path: Path
 ) -> None:
     before = snapshot(tmp_path)
-    done = hubwatch("doctor", "--offline", "--store", "--json")
+    done = hubwatch("doctor", "--store", "--json")
     assert (done.code, done.json["healthy"]) == (0, True)
     assert set(verdicts(done).values()) == {"ok"}, done.out
     assert snapshot(tmp_path) == before
@@ -96,7 +81,7 @@ def test_a_sound_installation_is_found_sound_and_left_as_it_is(
 
 def test_people_read_a_line_for_each_check_and_what_to_do(hubwatch: Run, home: Path) -> None:
     (home.parent / "hubwatch.toml").chmod(0o644)
-    done = hubwatch("doctor", "--offline")
+    done = hubwatch("doctor")
     assert done.code == 0
     assert "ok       settings   hubwatch.toml\n" in done.out
     assert "warning  files " in done.out
@@ -104,7 +89,7 @@ def test_people_read_a_line_for_each_check_and_what_to_do(hubwatch: Run, home: P
 
 
 def test_where_nothing_is_nothing_is_made(hubwatch: Run, tmp_path: Path) -> None:
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, list(tmp_path.iterdir())) == (0, [])
     assert "contact" in only(done, "warning")["way_out"]
 
@@ -128,7 +113,7 @@ def test_a_setting_that_would_fail_later_is_a_problem_now(
     hubwatch: Run, home: Path, toml: str, says: str
 ) -> None:
     configure(home.parent, toml + "\n")
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     found = only(done, "problem")
     assert (done.code, found["check"]) == (1, "settings")
     assert says in found["says"]
@@ -138,7 +123,7 @@ def test_a_setting_that_would_fail_later_is_a_problem_now(
 def test_settings_that_were_there_before_are_missed(hubwatch: Run, home: Path) -> None:
     (home / "settings.name").write_text("/srv/hubwatch.toml\n")
     (home.parent / "hubwatch.toml").unlink()
-    found = only(hubwatch("doctor", "--offline", "--json"), "problem")
+    found = only(hubwatch("doctor", "--json"), "problem")
     assert (found["check"], "/srv/hubwatch.toml" in found["says"]) == ("settings", True)
 
 
@@ -153,7 +138,7 @@ def without_privileges(folder: Path) -> subprocess.CompletedProcess[str]:
             pytest.skip("root cannot give up its privileges without setpriv (util-linux)")
         before = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
     code = "from incremental.interfaces.cli import main; main()"
-    command = [*before, sys.executable, "-c", code, "doctor", "--offline"]
+    command = [*before, sys.executable, "-c", code, "doctor"]
     return subprocess.run(
         command,
         cwd=folder,
@@ -174,67 +159,14 @@ def test_a_folder_that_cannot_be_made_is_a_problem(tmp_path: Path) -> None:
 def test_a_file_in_place_of_the_folder(hubwatch: Run, tmp_path: Path) -> None:
     configure(tmp_path, CONFIG)
     (tmp_path / "hubwatch-data").write_text("")
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, verdicts(done)["files"]) == (1, "problem")
 
 
 def test_settings_that_others_can_read(hubwatch: Run, home: Path) -> None:
     (home.parent / "hubwatch.toml").chmod(0o644)
-    found = only(hubwatch("doctor", "--offline", "--json"), "warning")
+    found = only(hubwatch("doctor", "--json"), "warning")
     assert (found["check"], found["way_out"]) == ("files", "chmod 600 hubwatch.toml")
-
-
-# --- network ----------------------------------------------------------------------------------
-
-
-def test_one_site_is_asked_for_its_robots_txt_and_for_nothing_else(
-    hubwatch: Run, site: LocalSite
-) -> None:
-    done = hubwatch("doctor", "--json")
-    assert (done.code, verdicts(done)["network"]) == (0, "ok")
-    assert site.paths == ["/robots.txt"]
-
-
-def test_offline_nobody_is_asked(hubwatch: Run, site: LocalSite) -> None:
-    done = hubwatch("doctor", "--offline", "--json")
-    assert (done.code, site.paths) == (0, [])
-    assert "network" not in verdicts(done)
-
-
-def test_a_host_that_is_owed_a_pause_is_not_asked(
-    hubwatch: Run, site: LocalSite, tmp_path: Path
-) -> None:
-    later = SystemClock().now() + 3_600
-    change(
-        tmp_path / "hubwatch-data",
-        "INSERT INTO host (name, next_allowed_at, failures, robots) "
-        f"VALUES ('127.0.0.1', {later}, 1, '{{}}')",
-    )
-    done = hubwatch("doctor", "--json")
-    assert (done.code, site.paths, verdicts(done)["network"]) == (0, [], "ok")
-
-
-def test_the_guard_stands_before_the_doctor_as_well(
-    hubwatch: Run, site: LocalSite, tmp_path: Path
-) -> None:
-    configure(tmp_path, CONFIG)
-    done = hubwatch("doctor", "--json")
-    found = only(done, "problem")
-    assert (done.code, found["check"], site.paths) == (1, "network", [])
-    assert "allowed_networks" in found["way_out"]
-
-
-def test_no_answer_is_a_problem(hubwatch: Run, tmp_path: Path) -> None:
-    configure(tmp_path, LOCAL)
-    with LocalSite({}) as closed:
-        hubwatch("add", closed.url)
-    done = hubwatch("doctor", "--json")
-    assert (done.code, only(done, "problem")["check"]) == (1, "network")
-
-
-def test_a_site_in_trouble_is_not_a_network_in_trouble() -> None:
-    found = network_finding(Response(SITE, FetchStatus.SERVER_ERROR, http_code=503))
-    assert (found.verdict, "503" in found.says) == (Verdict.WARNING, True)
 
 
 # --- store ------------------------------------------------------------------------------------
@@ -244,7 +176,7 @@ def test_a_damaged_store_is_a_problem_and_left_as_it_is(hubwatch: Run, home: Pat
     path = home / "hubwatch.sqlite"
     whole = path.read_bytes()
     path.write_bytes(damaged := whole[:4096] + b"\xff" * (len(whole) - 4096))
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     found = only(done, "problem")
     assert (done.code, found["check"], "backup" in found["way_out"]) == (1, "store", True)
     assert path.read_bytes() == damaged
@@ -264,16 +196,16 @@ def test_an_index_that_lies_is_found_when_the_whole_store_is_read(
         "UPDATE sqlite_master SET sql = replace(sql, 'added_at', 'requests_per_day') "
         f"WHERE {INDEX}",
     )
-    assert hubwatch("doctor", "--offline").code == 0
-    done = hubwatch("doctor", "--offline", "--store", "--json")
+    assert hubwatch("doctor").code == 0
+    done = hubwatch("doctor", "--store", "--json")
     found = only(done, "problem")
     assert (done.code, "extra" in found["says"]) == (1, True)
 
 
 def test_a_row_that_names_another_that_is_gone(hubwatch: Run, home: Path) -> None:
     change(home, "PRAGMA foreign_keys = 0", "DELETE FROM site")
-    assert hubwatch("doctor", "--offline").code == 0
-    found = only(hubwatch("doctor", "--offline", "--store", "--json"), "problem")
+    assert hubwatch("doctor").code == 0
+    found = only(hubwatch("doctor", "--store", "--json"), "problem")
     assert (found["check"], "page" in found["says"]) == ("store", True)
 
 
@@ -281,7 +213,7 @@ def test_migrations_that_are_to_come_are_named_and_not_applied(hubwatch: Run, ho
     last = known_migrations()[-1]
     change(home, f"DELETE FROM schema_migration WHERE name = '{last}'")
     for _ in range(2):
-        done = hubwatch("doctor", "--offline", "--json")
+        done = hubwatch("doctor", "--json")
         assert (done.code, last in only(done, "warning")["says"]) == (0, True)
 
 
@@ -290,7 +222,7 @@ def test_a_store_of_a_later_version(hubwatch: Run, home: Path) -> None:
         home,
         f"UPDATE schema_migration SET name = '9999_later' WHERE name = '{known_migrations()[0]}'",
     )
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, "9999_later" in only(done, "problem")["says"]) == (1, True)
 
 
@@ -298,14 +230,14 @@ def test_a_database_of_another_program(hubwatch: Run, tmp_path: Path) -> None:
     configure(tmp_path, CONFIG)
     (tmp_path / "hubwatch-data").mkdir(mode=0o700)
     change(tmp_path / "hubwatch-data", "CREATE TABLE mine (x)")
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, "another program" in only(done, "problem")["says"]) == (1, True)
 
 
 def test_pages_without_their_database(hubwatch: Run, home: Path) -> None:
     PageCache(home / "pages", quota_bytes=99).put("https://news.example/", b"body")
     (home / "hubwatch.sqlite").unlink()
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, "no database" in only(done, "problem")["says"]) == (1, True)
     assert not (home / "hubwatch.sqlite").exists()
 
@@ -317,7 +249,7 @@ def test_a_store_that_another_process_holds(
     change(home, "PRAGMA journal_mode = delete")
     with closing(sqlite3.connect(home / "hubwatch.sqlite", isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
-        done = hubwatch("doctor", "--offline", "--json")
+        done = hubwatch("doctor", "--json")
     found = only(done, "problem")
     assert (done.code, "process" in found["way_out"]) == (1, True)
 
@@ -326,10 +258,10 @@ def test_a_store_on_postgresql_is_read_and_not_changed(
     hubwatch: Run, postgres: PostgresServer, tmp_path: Path
 ) -> None:
     configure(tmp_path, CONFIG + f'[store]\ndatabase = "{postgres.empty_database()}"\n')
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, "none yet" in done.out) == (0, True)
     hubwatch("add", SITE)
-    done = hubwatch("doctor", "--offline", "--store", "--json")
+    done = hubwatch("doctor", "--store", "--json")
     assert (done.code, set(verdicts(done).values())) == (0, {"ok"}), done.out
     assert "tables can be read" in done.out
 
@@ -338,6 +270,6 @@ def test_a_server_that_does_not_answer_is_named_without_its_password(
     hubwatch: Run, tmp_path: Path
 ) -> None:
     configure(tmp_path, CONFIG + '[store]\ndatabase = "postgresql://me:SECRET@127.0.0.1:1/x"\n')
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert (done.code, only(done, "problem")["check"]) == (1, "store")
     assert "SECRET" not in done.out

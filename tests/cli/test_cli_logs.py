@@ -18,8 +18,6 @@ from local_site import LocalSite
 
 from incremental.interfaces.cli.logs import JsonFormatter
 from incremental.interfaces.cli.reporting import Reporter
-from incremental.settings import Settings
-from incremental.visit.host_gate import HostGate
 from store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -72,8 +70,7 @@ def test_what_a_run_says_is_one_object_a_line_and_nothing_else(tmp_path: Path) -
 def test_without_a_site_it_says_how_to_add_one(
     sqlite_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gate = HostGate(sqlite_store, Settings())
-    Reporter(sqlite_store, gate, as_json=False).begin(0, None)
+    Reporter(sqlite_store, as_json=False).begin(0, None)
     assert capsys.readouterr().err.startswith("no site yet; add one: hubwatch add ")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from classifier.words.values import PageText
 from incremental.base.lookup import find_topic
 from incremental.base.texts import Text, Words
 from incremental.crawl.part import Part
-from incremental.interfaces.explain.topic import explain_topic
 from incremental.settings import Settings
 from incremental.settings.sections import EmbeddingSettings
 from incremental.settings.storage import open_configured_store
@@ -138,8 +136,6 @@ def test_a_single_run_ends_when_topics_have_learned_by_meaning(
     settings.write_text('[embeddings]\nprovider = "none"\n')
     assert hubwatch("topic", "add", "bridges", "--describe", SENTENCE).code == 0
     settings.write_text("")
-    (first, *_) = hubwatch("topic", "show", "bridges", "--json").json["warnings"]
-    assert first.startswith(f"judged by words: its examples have no vector of {SHIPPED}")
     assert hubwatch("run", "--once").code == 0
     with open_configured_store(Settings(), tmp_path) as store:
         (space,) = spaces(store)
@@ -288,21 +284,6 @@ def test_after_a_change_of_the_model_topics_learn_again_as_the_sample_fills(
             models.keep((), START)
     fit = json.loads(sqlite_store.topics.model(find_topic(sqlite_store, "bridges").id))["fit"]
     assert fit["fused"]["meaning"]["space"] == "lengths 2"
-
-
-def test_a_topic_shows_that_its_vectors_are_of_another_model(tmp_path: Path) -> None:
-    clock = SimulatedClock(START)
-    with watch(tmp_path, clock, None) as crawl:
-        describe(crawl.store)
-        for name in ("lengths 1", "lengths 2"):
-            with embedding(Lengths(name), clock) as pages:
-                models = TopicModelStore(crawl.store, embedder=pages)
-                if name == "lengths 1":
-                    models.learn(find_topic(crawl.store, "bridges"))
-                row = find_topic(crawl.store, "bridges")
-                shown: dict[str, Any] = explain_topic(crawl.store, models, row)
-                lacks = "no vector of lengths 2 yet" in str(shown["warnings"])
-                assert lacks == (name == "lengths 2")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from fake_web import DAY, HOUR, MINUTE, START, Watch, gaps, page, watch
 
-from incremental.interfaces.results.first_hour import understood
+from incremental.interfaces.results.sites import understood
 from incremental.interfaces.results.status import next_look
 from incremental.schedule.budget import BudgetState, grant_left
 from incremental.settings import Settings

@@ -18,7 +18,7 @@ from incremental.features.messages.settings import ChannelSettings, MessagesSett
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.web.routes.feeds import feed_entry
 from incremental.settings import Settings
-from store.answers.announced import AnnouncedPage
+from store.answers.announced import AnnouncedPage, moment_of
 from store.values import TopicScore
 
 HOME = "https://news.example"
@@ -115,5 +115,5 @@ def test_what_was_announced_stays_as_it_was_when_its_path_is_learned_to_be_an_al
         assert queued(crawl) == sorted(after)
         read = next(row for row in before.values() if row.title)
         (place,) = explain(crawl.store, SPARING, read.url, now=crawl.clock.now())["sites"]
-        assert place["announced_at"] == read.found_at
+        assert place["announced_at"] == moment_of(read.found_at)
         assert place["unread"] is None

@@ -506,8 +506,7 @@ def test_a_topic_is_explained_in_words_of_the_pages_that_it_judged(tmp_path: Pat
         crawl.crawler.load(START)
         run_until_judged(crawl, 31)
         crawl.crawler.drain(crawl.clock.now())
-        models = TopicModelStore(crawl.store)
-        facts = explain_topic(crawl.store, models, topic_of(crawl))
+        facts = explain_topic(crawl.store, topic_of(crawl))
         written = {*WORDS["bridge"], *WORDS["soup"], *COMMON}
         assert len(facts["terms"]) > 5
         assert {one["word"] for one in facts["terms"]} <= written

@@ -54,13 +54,14 @@ def test_a_change_is_announced_and_shown(hubwatch: Run, past: float) -> None:
     changes = hubwatch("history", PAGE, "--json").json["changes"]
     assert [change["kind"] for change in changes] == ["added", "changed"]
     shown = hubwatch("diff", PAGE)
-    assert "The council meets on [-Monday-] {+Friday+} and" in shown.out
+    assert "- The council meets on Monday and" in shown.out
+    assert "+ The council meets on Friday and" in shown.out
     assert "views" not in shown.out
     assert "1 line ignored as noise" in shown.err
     assert "[counter] 99 views" in hubwatch("diff", PAGE, "--noise").out
     found = hubwatch("diff", PAGE, "--json").json
     assert found["summary"] == "+1 \u22121 words"
-    assert ["added", "Friday "] in found["pieces"]
+    assert [line[0] for line in found["lines"]] == ["-", "+"]
     assert past > 0
 
 
@@ -70,7 +71,7 @@ def test_a_page_is_shown_as_it_was(hubwatch: Run) -> None:
     assert "Friday" not in hubwatch("show", PAGE, "--at", "4d").out
     assert hubwatch("show", PAGE, "--json").json["copies"] == 0
     same = hubwatch("diff", PAGE, "--from", "1h", "--json").json
-    assert ({kind for kind, _ in same["pieces"]}, same["summary"]) == ({"same"}, "nothing changed")
+    assert (same["lines"], same["summary"]) == ([], "nothing changed")
     assert (
         hubwatch("diff", PAGE, "--from", "4d", "--to", "1h", "--json").json["summary"]
         != same["summary"]
@@ -94,23 +95,23 @@ def test_words_find_pages_and_cursors_go_on(hubwatch: Run) -> None:
 @pytest.mark.usefixtures("past")
 def test_marks_narrow_what_is_new(hubwatch: Run, tmp_path: Path) -> None:
     mark(tmp_path, read=True, starred=True)
-    unread = hubwatch("new", "--unread", "--json").json
+    unread = hubwatch("new", "--show", "unread", "--json").json
     assert [row["url"] for row in unread] == [HOME + "b.html"]
-    (starred,) = hubwatch("new", "--starred", "--json").json
+    (starred,) = hubwatch("new", "--show", "starred", "--json").json
     assert starred["read_at"]
     assert starred["starred_at"]
     mark(tmp_path, read=False, starred=False)
-    assert hubwatch("new", "--starred", "--json").json == []
-    assert "no page meets these filters" in hubwatch("new", "--starred").err
-    assert len(hubwatch("new", "--unread", "--json").json) == 2
+    assert hubwatch("new", "--show", "starred", "--json").json == []
+    assert "no page meets these filters" in hubwatch("new", "--show", "starred").err
+    assert len(hubwatch("new", "--show", "unread", "--json").json) == 2
 
 
 @pytest.mark.usefixtures("past")
 def test_a_saved_search_is_run_by_name(hubwatch: Run, tmp_path: Path) -> None:
-    assert hubwatch("searches", "save", "town", "council", "--unread").code == 0
+    assert hubwatch("searches", "save", "town", "council", "--show", "unread").code == 0
     (kept,) = hubwatch("searches", "list", "--json").json
     assert kept["name"] == "town"
-    assert "council --unread" in hubwatch("searches", "list").out
+    assert "council --show unread" in hubwatch("searches", "list").out
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 2
     mark(tmp_path, read=True)
     assert len(hubwatch("search", "--saved", "town", "--json").json["pages"]) == 1

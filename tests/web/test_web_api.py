@@ -132,8 +132,8 @@ def test_what_a_change_changed(served: Served) -> None:
     change = client.get(f"/api/v1/pages/{page['id']}/history").json()[0]["id"]
     for params in ({"change": change}, {}):
         diff = client.get(f"/api/v1/pages/{page['id']}/diff", params=params).json()
-        assert {"removed", "added"} <= {kind for kind, _ in diff["pieces"]}
-        assert any("again" in text for kind, text in diff["pieces"] if kind == "added")
+        assert {"-", "+"} == {line[0] for line in diff["lines"]}
+        assert any("again" in line for line in diff["lines"] if line[0] == "+")
     earlier = {"at": "2024-06-04"}
     assert "closed" in client.get(f"/api/v1/pages/{page['id']}/text", params=earlier).json()["text"]
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from incremental.base.errors import NotFoundError
 from incremental.base.texts import hub_why, read_text
 from incremental.base.urls import canonical_key
-from incremental.interfaces.results.schema import Row, row_result
+from incremental.interfaces.results.schema import Row, dated
 from incremental.settings.seeds import add_seed
 from store import Store
 from store.database.texts import to_json
@@ -22,7 +22,7 @@ _NAMED_AT_MOST = 20
 
 def discovery_result(row: RunRow | ProposalRow) -> Row:
     """Return a run or a proposed site, for JSON."""
-    return row_result(row, why=read_text(row.why))
+    return dated(row, why=read_text(row.why))
 
 
 def open_proposals(store: Store) -> dict[int, int]:

@@ -29,7 +29,7 @@ from incremental.interfaces.cli.common import (
     wants_json,
     write_whole,
 )
-from incremental.interfaces.cli.filtering import Given, filtered
+from incremental.interfaces.cli.filtering import Given, filtered, query_of
 from incremental.interfaces.results.schema import by_name, when
 from incremental.interfaces.results.tables import TABLES
 from incremental.settings.seeds import usable_seed
@@ -167,7 +167,7 @@ def export(  # noqa: PLR0913 - options of a command
             "--json", "stdout", "is taken by the export; write it to a file: --output FILE"
         )
     with open_store(context) as store:
-        query = given.query(store)
+        query = query_of(store, given)
         what = "sites" if form == "opml" else "visits" if visits else "pages"
         with progress_bar(disable=out is None) as bar:
 

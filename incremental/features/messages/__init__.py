@@ -39,6 +39,5 @@ FEATURE = Feature(
     vital=True,
     forgets=f"{_ROOM}.notifier:forget",
     checks=f"{_ROOM}.channels:findings",
-    mentions=f"{_ROOM}.channels:mentions",
     receivers=f"{_ROOM}.channels:names",
 )

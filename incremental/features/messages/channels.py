@@ -200,15 +200,6 @@ def findings(settings: Settings) -> list[Finding]:
     return wrong
 
 
-def mentions(settings: Settings, topic: str) -> list[str]:
-    """Return the channels and hooks of the file that name a topic."""
-    given = settings.of(MessagesSettings)
-    return [
-        *(f"channel {one.name}" for one in given.channel if one.topic == topic),
-        *(f"hook {one.name}" for one in given.hook if one.topic == topic),
-    ]
-
-
 def check_sending(channel: ChannelSettings, where: str) -> None:
     """Raise SettingsError for an address that cannot be used."""
     # The library of messages loads for a second; many have no channel.

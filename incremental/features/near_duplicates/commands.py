@@ -6,7 +6,7 @@ import typer
 
 from incremental.base.lookup import find_page
 from incremental.interfaces.cli.common import counted, open_store, print_list
-from incremental.interfaces.results.schema import dated_row, when
+from incremental.interfaces.results.schema import dated, when
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 
@@ -22,6 +22,6 @@ def copies(context: typer.Context, url: Address) -> None:
         for row in found
     ]
     columns = ("first seen", "published", "site", "similarity", "url")
-    facts, title = [dated_row(row) for row in found], counted(len(found), "page")
+    facts, title = [dated(row) for row in found], counted(len(found), "page")
     empty = "no copies" if text and text.cluster else "no text yet, or too short to compare"
     print_list(context, facts, title, columns, rows, empty=empty)

@@ -23,7 +23,7 @@ from incremental.interfaces.cli.common import (
     say,
     settings_of,
 )
-from incremental.interfaces.results.schema import change_result, row_result, when
+from incremental.interfaces.results.schema import change_result, dated, when
 from incremental.settings.storage import daemon_at_work
 from store.page_watches import WatchRow
 from store.watched_changes import ChangeQuery, WatchedChangeRow
@@ -66,14 +66,14 @@ def add(  # noqa: PLR0913 - each is an option of the command
         watch = watch_page(store, settings, url, now=now(), every=every, **given)
         running = daemon_at_work(store, settings, folder)
     who = "" if running else "; start the daemon: hubwatch run"
-    report(context, row_result(watch), f"watching {readable(watch.url)} for changes{who}")
+    report(context, dated(watch), f"watching {readable(watch.url)} for changes{who}")
 
 
 def list_watches(context: typer.Context) -> None:
     """List the pages watched for changes: last check, last change."""
     with open_store(context) as store:
         watches = store.page_watches.watches()
-    result, rows = [row_result(one) for one in watches], [_row(one) for one in watches]
+    result, rows = [dated(one) for one in watches], [_row(one) for one in watches]
     columns = ["id", "page", "state", "last visit", "checked", "changed", "to"]
     empty = "nothing is watched for changes yet; hubwatch watch-page add URL"
     print_list(context, result, "watched for changes", columns, rows, empty=empty)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from incremental.base.clock import Clock, SystemClock
+from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.threads import leave_within
 from incremental.crawl.crawler import Crawler
@@ -114,7 +114,7 @@ def watch(run: Run, *, serves: bool) -> bool:
         run.health.runs_on(daemon.crawler.engine.report)
         running = _features(run, fetcher.fetch, read, daemon.crawler.frontier.gate)
         jobs.update({name: job.step for name, job in running.items()})
-        address = _serve(run, stack) if serves else None
+        address = run.begin(lambda: stack.enter_context(_served(run))) if serves else None
         run.reporter.begin(run.begin(lambda: len(store.read.seeds())), address)
         lasting = [job for job in running.values() if isinstance(job, LastingJob)]
         for job in lasting:
@@ -162,15 +162,6 @@ def _crawlers(
         )
 
     return make, read, embedder
-
-
-def _serve(run: Run, stack: contextlib.ExitStack) -> str | None:
-    """Begin to serve the web page; return its address, None = the port is taken."""
-    # What people edit there is no daemon's, whoever has taken over its sites.
-    shown = run.store if run.member is None else run.member.register
-    web = partial(web_beside, shown, run.settings, run.folder, run.clock)
-    address: str | None = run.begin(lambda: stack.enter_context(web(health=run.health)))
-    return address
 
 
 def _features(run: Run, fetch: Fetch, read: Read, gate: HostGate) -> dict[str, Job]:
@@ -235,17 +226,10 @@ def serve(context: typer.Context) -> None:
 
 
 @contextlib.contextmanager
-def web_beside(
-    store: Store,
-    settings: Settings,
-    folder: Path,
-    clock: Clock,
-    *,
-    health: Health | None = None,
-) -> Iterator[str | None]:
-    """Serve the store while the block runs; yield the address, or None after printing why not.
+def _served(run: Run) -> Iterator[str | None]:
+    """Serve the web page while the block runs; yield the address, or None after printing why not.
 
-    *health* is the daemon's. A busy port or a missing extra does not stop the crawler.
+    A busy port or a missing extra does not stop the crawler.
 
     Raises:
         SettingsError: the page would be reachable by others without any credential.
@@ -257,7 +241,9 @@ def web_beside(
         say(f"hubwatch: the web page: {_EXTRA}")
         yield None
         return
-    web = Web(settings, folder, clock, store, health=health)
+    # What people edit there is no daemon's, whoever has taken over its sites.
+    shown = run.store if run.member is None else run.member.register
+    web = Web(run.settings, run.folder, run.clock, shown, health=run.health)
     with contextlib.ExitStack() as stack:
         try:
             address = stack.enter_context(served(web))

@@ -18,6 +18,7 @@ from rich.text import Text
 from incremental.base.clock import SystemClock
 from incremental.base.errors import InputError
 from incremental.base.plain_text import one_line
+from incremental.interfaces.cli.logs import say as say  # noqa: PLC0414 - with the rest of what prints
 from incremental.interfaces.results.schema import to_json
 from incremental.settings import Settings, load_settings, settings_path
 from incremental.settings.storage import open_configured_store
@@ -198,8 +199,3 @@ def counted(number: int, what: str) -> str:
 def replaced(values: list[str] | None) -> list[str] | None:
     """Return what an option replaces; one empty value = nothing."""
     return None if values is None else [one for one in values if one]
-
-
-def say(message: str) -> None:
-    """Print a message on stderr."""
-    typer.echo(message, err=True)

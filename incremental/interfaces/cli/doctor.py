@@ -1,18 +1,16 @@
-"""Is all well with this installation: ``doctor``. It changes nothing.
+"""Is all well with this installation: ``doctor``. It changes nothing and sends no request.
 
 ::
 
     settings  can they be used as they are? are the features that they name there?
     files     may this user write the store's folder? are the settings kept from others?
     store     can it be read, is it of this version, is it sound (on demand)?
-    network   does one watched site answer, through the one egress with its guard?
     versions  which are at work, and does the model embed?
 """
 
 import os
 import platform
 from collections.abc import Iterator
-from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +19,6 @@ import typer
 from rich.text import Text
 
 from hubwatch.errors import HubwatchError
-from incremental.base.clock import SystemClock
 from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.findings import (
     Finding,
@@ -33,13 +30,7 @@ from incremental.base.findings import (
     wrong_setting,
 )
 from incremental.base.plain_text import clean
-from incremental.base.texts import named
-from incremental.daemon.assembly import make_fetcher
-from incremental.fetch.options import host_name
-from incremental.fetch.politeness import host_key
-from incremental.fetch.robots import robots_url
-from incremental.fetch.status import HOST_TROUBLE, FetchStatus, Request, Response
-from incremental.interfaces.cli.common import console, now, printed_json, settings_file, settings_of
+from incremental.interfaces.cli.common import console, printed_json, settings_file, settings_of
 from incremental.settings import Settings
 from incremental.settings.storage import same_settings, store_address
 from incremental.topics.embedding.choice import embeddings_finding
@@ -59,12 +50,11 @@ _WAYS_OUT: dict[type[StoreError], str] = {
 def doctor(
     context: typer.Context,
     *,
-    offline: Annotated[bool, typer.Option("--offline", help="Send no request.")] = False,
     store: Annotated[
         bool, typer.Option("--store", help="Read the whole store, and check that it is sound.")
     ] = False,
 ) -> None:
-    """Check settings, files, store, network and versions; change nothing.
+    """Check settings, files, store and versions; change nothing.
 
     Exits with status 1 if any check fails.
     """
@@ -74,7 +64,7 @@ def doctor(
         findings = [wrong_setting(error), *_versions(Settings())]
     else:
         file = settings_file(context)
-        findings = list(_findings(settings, folder, file, offline=offline, check=store))
+        findings = list(_findings(settings, folder, file, check=store))
     healthy = all(one.verdict is not Verdict.PROBLEM for one in findings)
     if not printed_json(context, {"healthy": healthy, "checks": findings}):
         for one in findings:
@@ -84,22 +74,17 @@ def doctor(
 
 
 def _findings(
-    settings: Settings, folder: Path, file: Path | None, *, offline: bool, check: bool
+    settings: Settings, folder: Path, file: Path | None, *, check: bool
 ) -> Iterator[Finding]:
     """Make every check, in the order in which they are best mended."""
     home = folder / settings.store.folder
     yield from _of_settings(settings, folder, file)
     yield from _of_files(home, file)
-    seeds, owed = [site.url for site in settings.site], dict[str, float]()
     try:
         with inspected(store_address(settings, folder)) as found:
             yield _of_store(found, home, check=check)
-            if found is not None and not found.pending():
-                seeds, owed = [*found.seeds(), *seeds], found.owed()
     except (StoreError, SettingsError) as error:
         yield _unusable(error)
-    if not offline:
-        yield _of_network(settings, seeds, owed)
     yield from _versions(settings)
 
 
@@ -164,35 +149,6 @@ def _unusable(error: HubwatchError) -> Finding:
     """Return why the store cannot be used, with the way out."""
     ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
     return problem("store", str(error), next(ways, "see [store] in the settings"))
-
-
-def _of_network(settings: Settings, seeds: list[str], owed: dict[str, float]) -> Finding:
-    """Fetch the robots.txt of one site whose host may be asked now; no budget counts it."""
-    seed = next((one for one in seeds if owed.get(host_key(one), 0.0) <= now()), None)
-    if seed is None:
-        says = "every host is paused for politeness" if seeds else named("verdict", "no_site")
-        return ok("network", f"not asked: {says}")
-    with closing(make_fetcher(settings, SystemClock())) as fetcher:
-        return network_finding(fetcher.fetch(Request(robots_url(seed))))
-
-
-def network_finding(answer: Response) -> Finding:
-    """Judge how the request ended."""
-    site, code = host_name(answer.requested_url or answer.url), answer.http_code
-    trouble = answer.status in HOST_TROUBLE
-    if code is not None and not trouble:
-        return ok("network", f"{site} answered in {answer.elapsed_seconds:.1f} s")
-    if answer.status is FetchStatus.FORBIDDEN_ADDRESS:
-        way_out = "if it is meant, name it in [fetch] allowed_hosts or allowed_networks"
-    elif code is not None:
-        way_out = "the network is there; the site is asked again later"
-        return warning("network", f"{site} answers, with trouble: HTTP {code}", way_out)
-    elif not trouble:
-        way_out = "hubwatch check says more of the site"
-        return warning("network", f"{site}: {answer.detail}", way_out)
-    else:
-        way_out = "look at name resolution, routes, firewall, proxy and [fetch] ca_file"
-    return problem("network", f"{site}: {answer.detail}", way_out)
 
 
 def _versions(settings: Settings) -> Iterator[Finding]:

@@ -138,20 +138,18 @@ def visit(
 
 
 def _requested(store: Store, settings: Settings, name: str, names: Sequence[str]) -> list[Visit]:
-    """Request the visits of one of *names*; among others, what cannot be found is refused by itself."""
+    """Ask for what one of *names* means: a site of that name or host, else a page.
+
+    Among others, what cannot be found is refused by itself.
+    """
+    at = now()
     try:
-        return _request(store, settings, name)
+        rows = [row for row in store.read.sites() if name in (row.name, str(row.id))]
+        if rows or "/" not in name.rstrip("/"):
+            (row,) = rows or find_sites(store, [name])
+            return request_site(store, settings, row, now=at)
+        return request_page(store, settings, name, now=at)
     except (InputError, NotFoundError) as error:
         if len(names) == 1:
             raise
-        return [Visit(name, "", datetime.fromtimestamp(now(), UTC), str(error))]
-
-
-def _request(store: Store, settings: Settings, name: str) -> list[Visit]:
-    """Ask for what *name* means: a site of that name or host, else a page."""
-    at = now()
-    rows = [row for row in store.read.sites() if name in (row.name, str(row.id))]
-    if rows or "/" not in name.rstrip("/"):
-        (row,) = rows or find_sites(store, [name])
-        return request_site(store, settings, row, now=at)
-    return request_page(store, settings, name, now=at)
+        return [Visit(name, "", datetime.fromtimestamp(at, UTC), str(error))]

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.table import Column, Table
 from rich.text import Text
 
-from incremental.base.lookup import find_sites, find_topic
+from incremental.base.lookup import find_sites
 from incremental.base.readable_urls import readable
 from incremental.base.texts import Words
 from incremental.interfaces.cli.common import (
@@ -23,11 +23,9 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
-from incremental.interfaces.cli.topic import open_models
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.explain.topic import explain_by_topic
 from incremental.interfaces.results.hubs import Hub, hub_results
-from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.results.schema import when
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings.storage import models_folder
 
@@ -41,9 +39,6 @@ def check(
     context: typer.Context,
     url: Annotated[str, typer.Argument(help="Any URL.")],
     *,
-    topic: Annotated[
-        str, typer.Option(metavar="NAME", help="Say why this topic judges its text as it does.")
-    ] = "",
     language: Annotated[
         Literal["en", "zh"], typer.Option(help="Of the explanation.", case_sensitive=False)
     ] = "en",
@@ -53,12 +48,7 @@ def check(
     models = models_folder(settings, folder)
     with open_store(context) as store:
         answer = explain(store, settings, url, now=now(), models=models)
-        if topic:
-            row = find_topic(store, topic)
-            with open_models(context, store) as learned:
-                answer["by_topic"] = explain_by_topic(store, learned, row, answer["url"])
-    lists = {key: [dated(row) for row in answer[key]] for key in ("sites", "labels", "topics")}
-    if printed_json(context, answer | lists):
+    if printed_json(context, answer):
         return
     words = Words(language)
     out = console()

@@ -36,19 +36,11 @@ def list_versions(context: typer.Context) -> None:
             "-" if row.f1 is None else f"{row.f1:.3f}",
             row.rows or "-",
             row.learned_labels or "-",
-            _learned(row.update),
         )
         for row in rows
     ]
-    columns = ("version", "state", "origin", "F1", "trained on", "labels learned", "labels correct")
+    columns = ("version", "state", "origin", "F1", "trained on", "labels learned")
     print_list(context, rows, "Models", columns, table)
-
-
-def _learned(note: dict[str, float] | None) -> str:
-    """Return the share of the learned labels classified correctly before and after."""
-    if not note:
-        return "-"
-    return f"{note['base_right']:.0%} before, {note['right']:.0%} after"
 
 
 def learn(context: typer.Context) -> None:

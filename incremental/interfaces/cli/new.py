@@ -22,7 +22,7 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
-from incremental.interfaces.cli.filtering import Given, filtered
+from incremental.interfaces.cli.filtering import Given, check_only, filtered, query_of
 from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.results.schema import Page, page_result, scored, when
 from incremental.interfaces.results.tables import columns_of, write_csv
@@ -56,11 +56,12 @@ def new(  # noqa: PLR0913 - each is an option of the command
     """List new pages, newest first."""
     form = "json" if wants_json(context) else form
     if backfills:
-        given.check_only("since", "until", "site", "tag", "unread", beside="--backfills")
-    topic = given.topic.strip()
+        mark = () if given.get("show") == "starred" else ("show",)
+        check_only(given, "since", "until", "site", "tag", *mark, beside="--backfills")
+    topic = given.get("topic", "").strip()
     with open_store(context) as store:
         order = "newest" if after is None else "oldest"
-        query = given.query(store, after=after, limit=limit, order=order)
+        query = query_of(store, given, after=after, limit=limit, order=order)
         if backfills:
             rows = list(islice(store.backfills.all_pages(query), limit))
         else:
@@ -74,19 +75,18 @@ def new(  # noqa: PLR0913 - each is an option of the command
             say("no older pages have been added to lists")
         else:
             say(why_empty(store, query, topic) or _nothing(context, store, given))
-        narrowed = topic or given.language or given.starred or after is not None
+        narrowed = (
+            given.keys() & {"topic", "verdict", "language"} or query.starred or after is not None
+        )
         if form == "table" and not (backfills or narrowed):
             _say_backfills(store, query)
 
 
 def _nothing(context: typer.Context, store: Store, given: Given) -> str:
     """Say that no page is listed: because of the filters, or because none came."""
-    if (
-        given != Given(since=given.since, site=given.site)
-        and store.answers.new(NewQuery(limit=1)).rows
-    ):
+    if given.keys() - {"since", "site"} and store.answers.new(NewQuery(limit=1)).rows:
         return "no page meets these filters"
-    since = f" since {given.since}" if given.since else ""
+    since = f" since {given['since']}" if "since" in given else ""
     return f"nothing new yet{since}{_next_look(context, store)}"
 
 

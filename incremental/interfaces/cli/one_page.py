@@ -21,19 +21,13 @@ from incremental.interfaces.cli.common import (
     say,
 )
 from incremental.interfaces.explain.page_versions import (
-    Difference,
     compared,
     difference,
     text_of,
     version_at,
 )
 from incremental.interfaces.results.schema import (
-    PageChange,
-    PageVisit,
-    Sighting,
     dated,
-    dated_row,
-    result_of,
     utc,
     when,
 )
@@ -41,23 +35,12 @@ from store import Store
 
 Address = Annotated[str, typer.Argument(help="A page's URL.")]
 At = Annotated[str | None, typer.Option(help="As of a span ago (3h, 1d) or a date.")]
-_MARKS = {"same": ("", "", ""), "removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green")}
+_COLOURS = {"-": "red", "+": "green"}
 # What people are shown of a page; programs get every column.
-_FACTS = {
-    "title": "title",
-    "url": "url",
-    "site": "site",
-    "state": "state",
-    "language": "language",
-    "published_at": "published",
-    "first_seen_at": "first seen",
-    "announced_at": "announced",
-    "verified_at": "read by Hubwatch",
-    "version_at": "text as of",
-    "read_at": "read by you",
-    "starred_at": "starred",
-    "copies": "copies",
-}
+_FACTS = (
+    *("title", "url", "site", "state", "language", "published_at", "first_seen_at", "announced_at"),
+    *("verified_at", "version_at", "read_at", "starred_at", "copies"),
+)
 
 
 def history(
@@ -77,11 +60,11 @@ def history(
     facts = {key: page[key] for key in ("id", "url", "title", "state")}
     answer = {
         "page": facts | {"site": page["site_name"]},
-        "changes": [result_of(PageChange, row) for row in changes[::-1]],
+        "changes": list(map(dated, changes[::-1])),
         "changes_from": utc(page["changes_from"]),
-        "versions": [{"at": utc(one.at), "md5": one.body_md5} for one in versions],
-        "sightings": [result_of(Sighting, row) for row in sightings],
-        "visits": [result_of(PageVisit, row) for row in visits],
+        "versions": list(map(dated, versions)),
+        "sightings": list(map(dated, sightings)),
+        "visits": list(map(dated, visits)),
         "next_refresh": utc(check.next_at) if check else None,
     }
     if printed_json(context, answer):
@@ -122,27 +105,16 @@ def diff(
         times = [moment(text, now()) if text else None for text in (start, end)]
         before, after = compared(versions, *times)
         found = difference(store, page["id"], page["url"], before, after)
-    if printed_json(context, {"url": page["url"]} | dated_row(found)):
+    if printed_json(context, dated(found, url=page["url"])):
         return
     say(f"{when(found.before_at)} -> {when(found.after_at)}: {found.summary}")
-    _print_diff(found)
+    out = console()
+    for line in found.lines:
+        out.print(Text(clean(line), _COLOURS[line[0]]), soft_wrap=True)
     for text, reason in found.ignored if noise else ():
         print(f"~ [{reason}] {clean(text)}")  # noqa: T201
     if found.ignored and not noise:
         say(f"{counted(len(found.ignored), 'line')} ignored as noise; --noise to show")
-
-
-def _print_diff(found: Difference) -> None:
-    """Print the changes with a few lines of context, marked as by ``git diff --word-diff``."""
-    out, line = console(), Text()
-    for kind, piece in found.pieces:
-        begin, end, style = _MARKS[kind]
-        # Cleaning strips trailing spaces, which separate words here.
-        space = " " if piece[-1:].isspace() else ""
-        line.append(begin + clean(piece) + end + space, style=style)
-        if piece.endswith("\n"):
-            out.print(line)
-            line = Text()
 
 
 def show(context: typer.Context, url: Address, *, at: At = None) -> None:
@@ -159,8 +131,8 @@ def show(context: typer.Context, url: Address, *, at: At = None) -> None:
     if printed_json(context, dated(answer)):
         return
     rows = [
-        (said, when(answer[name]) if name.endswith("_at") else answer[name])
-        for name, said in _FACTS.items()
+        (name.replace("_", " "), when(answer[name]) if name.endswith("_at") else answer[name])
+        for name in _FACTS
         if answer.get(name)
     ]
     print_table("", ("", ""), rows)
@@ -175,7 +147,7 @@ def _text_at(store: Store, row: dict[str, Any], at: str | None) -> dict[str, Any
     """
     try:
         version = version_at(store.answers.versions(row["id"]), moment(at, now()) if at else None)
-        return {"version_at": version.at, "text": text_of(store, row, version).text}
+        return {"version_at": version.at, "text": text_of(store, row, version)[1]}
     except NotFoundError:
         if at is not None:
             raise

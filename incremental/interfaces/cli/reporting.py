@@ -9,10 +9,9 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.fetch.status import HARMLESS, FetchStatus
-from incremental.interfaces.cli.common import counted, now, print_json
+from incremental.interfaces.cli.common import counted, print_json
 from incremental.interfaces.cli.logs import say, tell
 from incremental.interfaces.explain.backfill import headline
-from incremental.visit.host_gate import HostGate
 from store import Store
 from store.answers import NewQuery
 from store.crawl.backfills import BackfillEvent
@@ -23,9 +22,8 @@ from store.values import HubRow, VisitRecord
 class Reporter:
     """Prints what is found while the daemon runs."""
 
-    def __init__(self, store: Store, gate: HostGate, *, as_json: bool) -> None:
+    def __init__(self, store: Store, *, as_json: bool) -> None:
         self._store = store
-        self._gate = gate
         self._as_json = as_json
         self._visits: Counter[str] = Counter()
         self._announced = 0
@@ -75,7 +73,7 @@ class Reporter:
         """Print a summary; exit with 1 after a single run with failed visits or unread seeds."""
         failed = sum(count for status, count in self._visits.items() if status not in HARMLESS)
         for seed in self._unread_seeds():
-            say(f"hubwatch: {readable(seed.url)}: {self._why_unread(seed)}")
+            say(f"hubwatch: {readable(seed.url)}: {named('fetch', seed.last_status or 'waiting')}")
             failed += 1
         if self._as_json:
             print_json({"visits": self._visits, "new": self._announced, "failed": failed})
@@ -86,12 +84,6 @@ class Reporter:
             say(f"{counted(self._announced, 'new page')}; visits: {counts or 'none'}")
         if once and failed:
             raise typer.Exit(1)
-
-    def _why_unread(self, seed: HubRow) -> str:
-        if seed.last_status:
-            return named("fetch", seed.last_status)
-        asked = self._gate.ask(seed.url, now())
-        return named("fetch", "waiting") if asked.refusal is None else asked.says
 
     def _unread_seeds(self) -> list[HubRow]:
         """Return the seeds never read, except of sites that are paused or have no budget."""

@@ -63,7 +63,7 @@ def run(
     health = Health(clock)
     with contextlib.ExitStack() as stack:
         store, begin = _opened(stack, context, health, once=once)
-        reporter = Reporter(store, HostGate(store, settings), as_json=wants_json(context))
+        reporter = Reporter(store, as_json=wants_json(context))
         run = Run(store, settings, folder, clock, health, reporter, begin, once=once)
         member = _member(stack, run)
         run = replace(run, member=member)

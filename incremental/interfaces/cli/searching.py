@@ -17,9 +17,16 @@ from incremental.interfaces.cli.common import (
     say,
     wants_json,
 )
-from incremental.interfaces.cli.filtering import Given, filtered, in_words
+from incremental.interfaces.cli.filtering import (
+    Given,
+    check_only,
+    filtered,
+    filters_of,
+    in_words,
+    query_of,
+)
 from incremental.interfaces.filters import from_json, to_json
-from incremental.interfaces.results.schema import NewPages, dated_row, like_page, page_result, when
+from incremental.interfaces.results.schema import NewPages, by_name, dated, page_result, when
 from store import Store
 from store.answers import NewQuery, SavedSearchRow
 from store.search.words import read_query
@@ -56,11 +63,11 @@ def search(  # noqa: PLR0913 - each is an option of the command
         )
     with open_store(context) as store:
         if saved:
-            given.check_only(beside="--saved, which has filters of its own")
+            check_only(given, beside="--saved, which has filters of its own")
             filters = from_json(_saved(store, saved).query)
             query = filters.query(now(), limit=limit, after=after)
         else:
-            query = given.query(store, " ".join(words or ()), limit=limit, after=after)
+            query = query_of(store, given, " ".join(words or ()), limit=limit, after=after)
         if like is None:
             _answer(context, store, query)
         elif after is not None:
@@ -98,7 +105,11 @@ def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQ
     from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415 - numpy
 
     found = pages_like(store, *vector_of(store, page_id), query, but=page_id)
-    result = {"pages": [like_page(one.page, one.likeness) for one in found]}
+    result = {
+        "pages": [
+            by_name(page_result(one.page)) | {"likeness": round(one.likeness, 4)} for one in found
+        ]
+    }
     rows = [
         (
             *(f"{one.likeness:.2f}", when(one.page.found_at), one.page.site, one.page.name),
@@ -125,7 +136,7 @@ def save(
     if not clean(name):
         raise InputError("name", name, "must have a letter or a digit")
     with open_store(context) as store:
-        filters = given.filters(store, " ".join(words or ()))
+        filters = filters_of(store, given, " ".join(words or ()))
         filters.query(now())  # refuse an invalid time now, not at every use
         store.answers.save_search(clean(name), to_json(filters), now=now())
     report(context, {"saved": clean(name)}, f"saved {clean(name)}")
@@ -137,7 +148,7 @@ def list_searches(context: typer.Context) -> None:
         rows = store.answers.searches()
         searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
     empty = "no saved search yet; save one: hubwatch searches save NAME WORDS"
-    facts = [dated_row(row) for row in rows]
+    facts = [dated(row) for row in rows]
     print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
 
 

@@ -6,10 +6,9 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,8 +32,14 @@ from incremental.interfaces.cli.common import (
     settings_of,
     wants_json,
 )
-from incremental.interfaces.results.schema import when
-from incremental.interfaces.results.sites import AddedSite, add_sites, listed_sites
+from incremental.interfaces.results.schema import dated, when
+from incremental.interfaces.results.sites import (
+    AddedSite,
+    Understood,
+    add_sites,
+    listed_sites,
+    understood,
+)
 from incremental.settings import Settings
 from incremental.settings.seeds import SeedTerms, folder_of, usable_seed
 from incremental.settings.storage import daemon_at_work, models_folder
@@ -45,7 +50,6 @@ from store.enums import SiteStatus
 
 if TYPE_CHECKING:
     from incremental.crawl.first_look import FirstLook
-    from incremental.interfaces.results.first_hour import Understood
 
 # A grant of sixty requests at five seconds each lasts five minutes; a host may ask for longer pauses.
 _MOST_FOLLOWED_SECONDS = 1200.0
@@ -112,22 +116,14 @@ def add(  # noqa: PLR0913 - each is an option of the command
         if running and looks:
             _follow(store, settings, added)
         known = _known(store, settings, added)
-    if not printed_json(context, [_listed(one, looks) for one in results]):
+    found = [dated(one, found=looks.get(one.site_id or 0)) for one in results]
+    if not printed_json(context, found):
         _say_added(results, known, running=running)
     say_failed([result.error for result in results if result.error], len(results))
 
 
-def _listed(one: AddedSite, looks: Mapping[int, FirstLook]) -> dict[str, Any]:
-    """Return the result for a seed, and what was found on its site."""
-    look = None if one.site_id is None else looks.get(one.site_id)
-    return asdict(one) | ({"found": asdict(look)} if look is not None else {})
-
-
 def _known(store: Store, settings: Settings, site_ids: Sequence[int]) -> dict[str, Understood]:
     """Return what is understood of sites so far, by name."""
-    # It loads the parser, which other commands need not wait for.
-    from incremental.interfaces.results.first_hour import understood  # noqa: PLC0415
-
     rows = store.read.sites_by_id(site_ids)
     return {row.name: understood(store, settings, row, now()) for row in rows}
 

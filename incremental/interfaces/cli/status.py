@@ -6,13 +6,8 @@ from incremental.base.texts import named
 from incremental.daemon.housekeeping import forgotten_in_words
 from incremental.daemon.pulse import read_report
 from incremental.interfaces.cli.common import now, print_table, printed_json, say, settings_of
-from incremental.interfaces.results.schema import utc, when
-from incremental.interfaces.results.status import (
-    DaemonHealth,
-    Status,
-    health_of,
-    status_of,
-)
+from incremental.interfaces.results.schema import Row, utc, when
+from incremental.interfaces.results.status import Status, health_of, status_of
 from incremental.settings.storage import MEGABYTE, crawler_at_work, open_configured_store
 from store.errors import StoreError
 
@@ -27,7 +22,7 @@ def status(context: typer.Context) -> None:
     # A killed daemon leaves its last report behind.
     daemon = health_of(read_report(folder / settings.store.folder), at, running=running)
     if running is None:
-        running = daemon is not None and not daemon.silent
+        running = daemon is not None and not daemon["silent"]
     try:
         with open_configured_store(settings, folder) as store:
             found = status_of(store, settings, daemon, crawling=running, now=at)
@@ -82,22 +77,22 @@ def _print_daemons(found: Status) -> None:
         say("the traces, for a report: hubwatch status --json")
 
 
-def _say_health(daemon: DaemonHealth | None, *, running: bool, well: bool = False) -> None:
+def _say_health(daemon: Row | None, *, running: bool, well: bool = False) -> None:
     """Print the daemon's health; *well* = nothing is known to be wrong with the sites."""
     if not running:
-        ended = "" if daemon is None else f"; it was killed after {when(daemon.at)}"
+        ended = "" if daemon is None else f"; it was killed after {when(daemon['at'])}"
         say(f"no daemon is running{ended}: hubwatch run")
     elif daemon is None:
         say("the daemon is starting")
-    elif daemon.silent:
-        say(f"the daemon runs, but has not reported since {when(daemon.at)}")
+    elif daemon["silent"]:
+        say(f"the daemon runs, but has not reported since {when(daemon['at'])}")
     else:
-        said = "; all is well" if well and not daemon.problems else ""
-        say(f"the daemon has been {daemon.state} since {when(daemon.started_at)}{said}")
-    for one in daemon.problems if running and daemon is not None else ():
+        said = "; all is well" if well and not daemon["problems"] else ""
+        say(f"the daemon has been {daemon['state']} since {when(daemon['started_at'])}{said}")
+    for one in daemon["problems"] if running and daemon is not None else ():
         say(f"since {when(one['since'])}: {one['detail']}")
-    if running and daemon is not None and daemon.engine is not None:
-        say(f"visits: {daemon.engine['in_words']}")
+    if running and daemon is not None and daemon["engine"] is not None:
+        say(f"visits: {daemon['engine']['in_words']}")
 
 
 def _print_sites(found: Status) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -36,7 +34,6 @@ from incremental.interfaces.cli.common import (
 from incremental.interfaces.explain.topic import explain_topic
 from incremental.interfaces.results.schema import by_name, dated, when
 from incremental.interfaces.results.topics import Topic, topic_result, topic_results
-from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
 from incremental.topics.editing import (
     GivenExample,
@@ -50,9 +47,6 @@ from incremental.topics.previewing import Version
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
-
-if TYPE_CHECKING:
-    from incremental.topics.model_store import TopicModelStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="As `hubwatch topic list` shows it.")]
 OfTopic = Annotated[str, typer.Option("--topic", metavar="NAME", help="The topic to train.")]
@@ -95,9 +89,9 @@ def add(  # noqa: PLR0913 - each is an option of the command
             method=method,
             now=now(),
         )
-        row, effect = _learn(context, store, row, before)
-        done = _learned(store, row, row.name) if _awaits_daemon(row) else ""
-        _report(context, store, row, trained, done, effect)
+        given = f"{counted(len(trained), 'example')} given to {row.name}"
+        done = f"topic {row.name} was added" if known is None else given
+        _finish(context, store, row, before, done, trained=trained)
         if not (wants_json(context) or daemon_at_work(store, *settings_of(context))):
             say("pages are scored while the daemon runs: hubwatch run")
 
@@ -119,11 +113,9 @@ def _correct(context: typer.Context, urls: list[str], of: str, *, relevant: bool
         known = {one.canonical_key for one in before.examples}
         row, trained = give_feedback(store, of, urls, relevant=relevant, now=now())
         verdict = "relevant" if relevant else "irrelevant"
-        done, effect = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}", ""
-        if any(one.at_hand for one in trained):
-            row, effect = _learn(context, store, row, before)
-            done += f"; {_learned(store, row, 'it')}"
-        _report(context, store, row, trained, done, effect)
+        done = f"{counted(len(trained), 'page')} marked as {verdict} to {row.name}"
+        learns = any(one.at_hand for one in trained)
+        _finish(context, store, row, before, done, trained=trained, learns=learns)
         if not wants_json(context) and not known & {canonical_key(one.url) for one in trained}:
             marked = shlex.join(one.url for one in trained)
             say(f"to undo: hubwatch topic forget {marked} --topic {shlex.quote(row.name)}")
@@ -143,10 +135,13 @@ def _learn(
     """
     if _daemon_learns(context, store):
         return row, ""
-    from incremental.topics.previewing import LatestPages  # noqa: PLC0415 - numbers, where a topic learns
+    # Numbers are loaded only where a topic learns.
+    from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
+    from incremental.topics.previewing import LatestPages  # noqa: PLC0415
 
-    with open_models(context, store) as model_store:
-        pages, shown = LatestPages(store, model_store, SystemClock()), set[int]()
+    clock = SystemClock()
+    with make_topic_models(store, settings_of(context)[0], clock) as model_store:
+        pages, shown = LatestPages(store, model_store, clock), set[int]()
         if before is not None and before.row.version:
             # Until it learns, the store keeps the model of before the change.
             shown = pages.shown(model_store.model(before.row), before)
@@ -170,20 +165,10 @@ def _daemon_learns(context: typer.Context, store: Store) -> bool:
     return notices and daemon_at_work(store, settings, folder)
 
 
-@contextmanager
-def open_models(context: typer.Context, store: Store) -> Iterator[TopicModelStore]:
-    """Yield the topics' models, with the configured embedder."""
-    # Numbers are loaded only where a topic learns.
-    from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
-
-    with make_topic_models(store, settings_of(context)[0], SystemClock()) as models:
-        yield models
-
-
-def _learned(store: Store, row: TopicRow, who: str) -> str:
+def _learned(store: Store, row: TopicRow) -> str:
     """Say from what a topic just learned: pages with a text, key words, its sentence."""
     if _awaits_daemon(row):
-        return f"the daemon {'retrains' if row.version else 'trains'} {who} within seconds"
+        return f"the daemon {'retrains' if row.version else 'trains'} it within seconds"
     pages = sum(one.text is not None for one in store.topics.examples(row.id))
     words = len(json.loads(row.keywords))
     parts = [
@@ -192,32 +177,40 @@ def _learned(store: Store, row: TopicRow, who: str) -> str:
     if row.description:
         parts.append("its sentence")
     if row.state == TopicState.WAITING or not parts:
-        return f"{who} cannot judge yet"
-    return f"{who} was retrained on {' and '.join(parts)}"
+        return "it cannot judge yet"
+    return f"it was trained on {' and '.join(parts)}"
 
 
 def _awaits_daemon(row: TopicRow) -> bool:
     return row.learned_at != row.changed_at
 
 
-def _report(  # noqa: PLR0913, PLR0917 - what there is to say
+def _finish(  # noqa: PLR0913 - what was done to a topic
     context: typer.Context,
     store: Store,
     row: TopicRow,
-    trained: list[GivenExample],
+    before: Version | None,
     done: str,
-    effect: str,
+    *,
+    trained: Sequence[GivenExample] = (),
+    learns: bool = True,
 ) -> None:
-    """Say what was done (empty = a topic was begun or got examples), and what the topic waits for."""
+    """Let a topic learn what is at hand, and say what was *done* and what it waits for.
+
+    *before* is the topic before that; None = it is new.
+    """
+    effect = ""
+    if learns:
+        row, effect = _learn(context, store, row, before)
+        done += f"; {_learned(store, row)}"
     topic = topic_result(store, row)
     waiting = [one.url for one in trained if not one.at_hand]
     learned = [one.url for one in trained if one.at_hand]
     if printed_json(context, {**by_name(topic), "learned": learned, "waiting": waiting}):
         return
-    if done:
-        say(done)
+    say(done)
     known = not _awaits_daemon(row)
-    if not done or (known and (row.why or row.state != TopicState.READY)):
+    if known and (row.why or row.state != TopicState.READY):
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
     if effect:
         say(effect)
@@ -259,45 +252,24 @@ def edit(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """Change a topic: name, keywords, sentence, method, tags, and words its pages must or must not have.
 
-    With other keywords, another sentence or another method it is trained again at once.
+    It is trained again at once.
     """
-    settings, _ = settings_of(context)
-    learned: dict[str, Any] = {
-        "keywords": replaced(keyword),
-        "description": describe,
-        "method": method,
-    }
-    more = {"include": replaced(include), "exclude": replaced(exclude), "tags": replaced(tag)}
-    given = {"name": new_name, **learned, **more}
-    if not _any_given({**given, "paused": paused}):
+    given: dict[str, Any] = {"name": new_name, "description": describe, "method": method}
+    lists = {"keywords": keyword, "include": include, "exclude": exclude, "tags": tag}
+    given |= {field: replaced(values) for field, values in lists.items()}
+    if paused is None and all(value is None for value in given.values()):
         way_out = f"give what to change; hubwatch topic show {shlex.quote(name)} says what it is"
         raise InputError("options", "", way_out)
     with open_store(context) as store:
         before = _version(store, find_topic(store, name))
-        old = before.row.name
         row = edit_topic(store, before.row, **given, now=now())
-        done = [f"{old} is now called {row.name}"] if row.name != old else []
+        done = f"{row.name} was changed"
+        if row.name != before.row.name:
+            done = f"{before.row.name} is now called {row.name}"
         if paused is not None:
             row = set_paused(store, row.name, paused=paused, now=now())
-            done.append(f"{row.name} is {row.state}")
-        effect = ""
-        if _any_given(learned):
-            row, effect = _learn(context, store, row, before)
-            done.append(_learned(store, row, row.name))
-        if row.name != old:
-            _say_mentions(settings, old)
-        said = "; ".join(done) or f"{row.name} was changed"
-        _report(context, store, row, [], said, effect)
-
-
-def _say_mentions(settings: Settings, old: str) -> None:
-    """Warn of what the settings file says of a topic's former name."""
-    for where in chain(*settings.enabled.asked("mentions", settings, old)):
-        say(f"warning: {where} of the settings file names {old}")
-
-
-def _any_given(options: Mapping[str, object]) -> bool:
-    return any(value is not None for value in options.values())
+            done = f"{row.name} is {row.state}"
+        _finish(context, store, row, before, done)
 
 
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
@@ -310,9 +282,8 @@ def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:
             known = store.topics.examples(row.id)
             ids = [one.id for one in known if one.canonical_key == key]
             row = forget_example(store, row, ids[0] if ids else 0, now=now())
-        row, effect = _learn(context, store, row, before)
-        done = f"{counted(len(urls), 'page')} forgotten; {_learned(store, row, row.name)}"
-        _report(context, store, row, [], done, effect)
+        done = f"{counted(len(urls), 'page')} forgotten by {row.name}"
+        _finish(context, store, row, before, done)
 
 
 def list_topics(context: typer.Context) -> None:
@@ -349,8 +320,8 @@ def _wanted(topic: Topic) -> str:
 
 def show(context: typer.Context, name: Name) -> None:
     """Show a topic's examples, its top terms, and what is missing."""
-    with open_store(context) as store, open_models(context, store) as model_store:
-        facts = explain_topic(store, model_store, find_topic(store, name))
+    with open_store(context) as store:
+        facts = explain_topic(store, find_topic(store, name))
     examples = facts["pages_learned"]
     if printed_json(context, dated(facts) | {"pages_learned": [dated(one) for one in examples]}):
         return

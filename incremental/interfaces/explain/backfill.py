@@ -1,10 +1,7 @@
 """A backfill event in words."""
 
-from typing import Any
-
 from incremental.base.plain_text import one_line
 from incremental.base.texts import Text
-from store import Store
 from store.crawl.backfills import BackfillEvent
 
 _MOST_CHARS = 120
@@ -23,18 +20,3 @@ def subject(event: BackfillEvent) -> str:
 def address(event: BackfillEvent) -> str:
     """Return the link of an event: its page if there is only one, else the list."""
     return event.url if event.pages == 1 else event.hub_url or event.url
-
-
-def backfill_of(store: Store, page_id: int) -> dict[str, Any] | None:
-    """Return the backfill event of a page for JSON, if any."""
-    event = store.backfills.event_of(page_id)
-    if event is None:
-        return None
-    return {
-        "id": event.id,
-        "found_at": event.found_at,
-        "pages": event.pages,
-        "folder": event.folder,
-        "hub": event.hub_url,
-        "says": headline(event),
-    }

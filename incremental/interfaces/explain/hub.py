@@ -45,7 +45,6 @@ def explain_hub(store: Store, models: Path | None, url: str) -> dict[str, Any]:
         "problem": active.problem if active is not None else "",
         "probability": round(explained.probability, 4),
         "site_probability": round(probability, 4),
-        "decision": round(explained.decision, 4),
         "contributions": [_rounded(asdict(one)) for one in explained.contributions],
         "context": [
             _rounded({"field": f, "value": v, "log_odds": x}) for f, v, x in explained.context

@@ -16,8 +16,9 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sites import DAILY_COVERED_SECONDS, WatchedSite, watch
 from incremental.decide.url_dates import date_in_url
 from incremental.fetch.status import FetchStatus
-from incremental.interfaces.explain.backfill import backfill_of
+from incremental.interfaces.explain.backfill import headline
 from incremental.interfaces.explain.topic import stored_verdicts
+from incremental.interfaces.results.schema import dated
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
 from incremental.schedule.protocol import VisitExplanation
@@ -67,19 +68,14 @@ def explain_rules(store: Store, settings: Settings, url: str, *, now: float) -> 
         "url": address,
         "canonical_key": canonical_key(address),
         "trap": trap(address),
-        "labels": _labels(store, address),
-        "topics": stored_verdicts(store, address),
+        "labels": list(map(dated, store.read.labels_of(canonical_key(address)))),
+        "topics": list(map(dated, stored_verdicts(store, address))),
         "robots": asked.says,
         "robots_refuse": asked.refusal is not None,
-        "sites": [_in_site(store, settings, row, address, now) for row in rows],
+        "sites": [dated(_in_site(store, settings, row, address, now)) for row in rows],
     }
     answer["verdict"] = _verdict(answer)
     return answer
-
-
-def _labels(store: Store, url: str) -> list[dict[str, Any]]:
-    said = store.read.labels_of(canonical_key(url))
-    return [{"label": one.label, "origin": one.origin, "at": one.at} for one in said]
 
 
 def _in_site(
@@ -99,6 +95,7 @@ def _in_site(
         near = nearest(store.read.hubs(row.id), address) if inside else []
         return answer | {"seen": False, "nearest": [hub.url for hub in near[:_NEAREST]]}
     page = pages[0]
+    event = store.backfills.event_of(page["id"])
     first_hub = store.read.urls([page["first_hub_id"]] if page["first_hub_id"] else [])
     answer |= {
         "seen": True,
@@ -110,7 +107,7 @@ def _in_site(
         "unread": _unread(store, page) if page["announced_at"] else None,
         "page_state": page["state"],
         "decided_by": page["rule"],
-        "backfill": backfill_of(store, page["id"]),
+        "backfill": event and dated(event, says=headline(event)),
         "first_shown_by": first_hub[0] if first_hub else None,
         # Where a link ended is forgotten after a while; that the page is known never is.
         "links_forgotten_days": settings.store.sighting_days,
@@ -124,7 +121,7 @@ def _in_site(
             "hub": hub.state,
             "article": hub.role == ARTICLE,
             "hub_why": read_text(hub.why),
-            "next_visit_at": NEVER if visit_at is None else visit_at,
+            "next_visit_at": visit_at,
             "visit_reason": reason,
             "last_status": hub.last_status,
             "reading": explain_way(hub, settings),

@@ -1,6 +1,6 @@
 """Versions of a page: their texts from the page cache, and the difference between two."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,23 +8,12 @@ from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
-from incremental.parse.history.textdiff import Piece, Row, diff, whole
+from incremental.parse.history.textdiff import Piece, diff, shortened, whole
 from incremental.parse.main_text import main_text
 from store import Store
 from store.answers import Version
 
-# Unchanged lines shown on either side of a change.
-_CONTEXT = 2
 _MOST_IGNORED = 50
-
-
-@dataclass(frozen=True, slots=True)
-class VersionText:
-    """A version with its text."""
-
-    version: Version
-    title: str
-    text: str
 
 
 def version_at(versions: list[Version], at: float | None) -> Version:
@@ -39,20 +28,20 @@ def version_at(versions: list[Version], at: float | None) -> Version:
     return stood[-1] if stood else versions[0]
 
 
-def text_of(store: Store, page: dict[str, Any], version: Version) -> VersionText:
-    """Return the text of a version; raises :class:`NotFoundError` if it is no longer kept."""
+def text_of(store: Store, page: dict[str, Any], version: Version) -> tuple[str, str]:
+    """Return the title and the text of a version; raises :class:`NotFoundError` if it is no longer kept."""
     body = store.cache.get(page["url"], version.body_md5)
     if body is not None:
         html, _ = decode_body(body, "")
         parsed = parse(body, page["url"])
-        return VersionText(version, parsed.title, main_text(html, page["url"]))
+        return parsed.title, main_text(html, page["url"])
     # The latest text is stored, and outlives its cached body.
     stored = store.answers.text(page["id"])
     if stored is not None and stored.forgotten_at is not None:
         raise NotFoundError(Text("missing.text_forgotten"))
     if stored is None or stored.md5 != version.body_md5:
         raise NotFoundError(Text("missing.body_forgotten"))
-    return VersionText(version, stored.title, stored.text)
+    return stored.title, stored.text
 
 
 def previous(versions: list[Version], version: Version) -> Version:
@@ -78,8 +67,8 @@ class Difference:
     before_at: float
     after_at: float
     summary: str
-    pieces: tuple[tuple[str, str], ...]
-    """(same, added or removed; text), in reading order."""
+    lines: tuple[str, ...]
+    """In order, each with ``-`` or ``+``; one that was there before and after is cut around what changed."""
     ignored: tuple[tuple[str, str], ...]
     """(text, why it was ignored)."""
 
@@ -92,13 +81,20 @@ def difference(store: Store, page_id: int, url: str, before: Version, after: Ver
     """
     page = {"id": page_id, "url": url}
     old, new = text_of(store, page, before), text_of(store, page, after)
-    found = diff(whole(old.title, old.text), whole(new.title, new.text))
+    found = diff(whole(*old), whole(*new))
     ignored = tuple((_plain(row.after or row.before), row.reason) for row in found.ignored)
+    lines = (
+        f"{sign} {shortened(pieces) if row.kind == 'changed' else _plain(pieces)}"
+        for row in found.rows
+        if row.kind not in ("same", "ignored")
+        for sign, pieces in (("-", row.before), ("+", row.after))
+        if pieces
+    )
     return Difference(
         before_at=before.at,
         after_at=after.at,
         summary=found.summary,
-        pieces=tuple(_pieces(found.rows)),
+        lines=tuple(lines),
         ignored=ignored[:_MOST_IGNORED],
     )
 
@@ -118,49 +114,5 @@ def versions_of_change(store: Store, page_id: int, change_id: int) -> tuple[Vers
     return Version(begun, entry.body_before), Version(entry.at, entry.body_after)
 
 
-def _excerpt(rows: Sequence[Row]) -> Iterator[Row | None]:
-    """Yield the changed rows and some context; None = others are left out."""
-    kinds = {"added", "removed", "changed"}
-    changed = [number for number, row in enumerate(rows) if row.kind in kinds]
-    near = {number + step for number in changed for step in range(-_CONTEXT, _CONTEXT + 1)}
-    left_out = False
-    for number, row in enumerate(rows):
-        shown = number in near and row.kind in {*kinds, "same"}
-        if shown or not left_out:
-            yield row if shown else None
-        left_out = not shown
-
-
 def _plain(pieces: Sequence[Piece]) -> str:
     return "".join(piece.text for piece in pieces)
-
-
-def _pieces(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
-    """Yield the changes with a little context."""
-    for row in _excerpt(rows):
-        if row is None:
-            yield "same", "…\n"
-        elif row.kind == "same":
-            yield "same", _plain(row.after) + "\n"
-        else:
-            yield from _sides(row)
-            yield "same", "\n"
-
-
-def _sides(row: Row) -> Iterator[tuple[str, str]]:
-    """Yield a changed line as one sequence of same, removed and added pieces."""
-    old, new = list(row.before), list(row.after)
-    while old or new:
-        if old and old[0].changed:
-            yield "removed", old.pop(0).text
-        elif new and new[0].changed:
-            yield "added", new.pop(0).text
-        elif old and new and old[0].text == new[0].text:
-            yield "same", old.pop(0).text
-            new.pop(0)
-        else:
-            # Only noise differs: show the new text.
-            if old:
-                old.pop(0)
-            if new:
-                yield "same", new.pop(0).text

@@ -1,4 +1,4 @@
-"""Why a page is (not) relevant to a topic: stored verdicts, and the model's scores term by term."""
+"""Why a page is (not) relevant to a topic: stored verdicts, and what the topic learned."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from classifier.words.values import PageText
-from incremental.base.texts import Text, named, read_text
+from incremental.base.texts import Text, named
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
@@ -16,7 +15,6 @@ from store import Store
 from store.topics.values import ExampleRow, TopicRow
 
 if TYPE_CHECKING:
-    from incremental.topics.model_store import TopicModelStore
     from incremental.topics.wording import Wording
 
 SHOWN_TERMS = 20
@@ -67,48 +65,13 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
     return wording.word
 
 
-def explain_topic(store: Store, model_store: TopicModelStore, row: TopicRow) -> dict[str, Any]:
+def explain_topic(store: Store, row: TopicRow) -> dict[str, Any]:
     """Return what a topic learned and from which examples, for JSON."""
     examples = store.topics.examples(row.id)
     return {
         **by_name(topic_result(store, row)),
-        **({"warnings": model_store.warnings(row)} if row.version else {}),
         "terms": top_terms(store, row, examples),
         "pages_learned": [_example(one) for one in examples],
-    }
-
-
-def explain_by_topic(
-    store: Store, model_store: TopicModelStore, row: TopicRow, url: str
-) -> dict[str, Any]:
-    """Return what a topic makes of a page's stored text, for JSON; without a verdict ``why`` says so.
-
-    ``words`` of the page speak for it; ``lacks`` has words of the topic that are not on it, heaviest first.
-    ``nearest_example`` is the nearest in meaning (empty = the sentence), ``similarity`` its cosine.
-    """
-    answer: dict[str, Any] = {"topic": row.name, "verdict": None, "why": None}
-    model = model_store.model(row) if row.version else None
-    if model is None:
-        return answer | {"why": read_text(row.why)}
-    found = (
-        store.answers.text(page["id"]) for page in store.read.find_page(url, canonical_key(url))
-    )
-    text = next(filter(None, found), None)
-    if text is None or not text.text:
-        return answer | {"why": Text("lacks.page_unread")}
-    page = PageText(url, text.title, body=text.text)
-    embedder = model_store.embedder
-    explained = model.explain(page if embedder is None else embedder.with_meaning(page))
-    wording = _wording(row, store.topics.examples(row.id))
-    wording.learn(url, [text.title, text.text])
-    example, similarity = explained.nearest or (None, None)
-    return answer | {
-        "verdict": explained.verdict.value,
-        "score": round(explained.score, 4),
-        "words": [wording.word(term) for term, _ in explained.terms],
-        "lacks": [wording.word(term) for term, _ in explained.missing],
-        "nearest_example": example,
-        "similarity": similarity and round(similarity, 3),
     }
 
 

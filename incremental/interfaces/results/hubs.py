@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from incremental.base.texts import read_text
 from incremental.crawl.sites import watch
 from incremental.interfaces.explain.page import explain_way, next_visit, rounded
 from incremental.interfaces.results.schema import result_of
@@ -29,7 +28,6 @@ class Hub:
     score: float
     candidate: bool
     """Only looks like a hub: never read."""
-    found_because: str
     way: str
     """From where its links come: plain, embedded, json, rendered, browser_missing."""
     cost_requests: float
@@ -45,8 +43,6 @@ class Hub:
     """Expected new links; null = not visited yet, or no longer visited."""
     rate_is_guess: bool
     """The hub has shown no new page yet: the rate is what similar hubs show."""
-    waiting_links: float | None
-    price_minutes: float | None
     why: str
 
 
@@ -80,14 +76,11 @@ def hub_results(
                     site=row.name,
                     score=round(hub.score, 3),
                     candidate=is_candidate(hub),
-                    found_because=read_text(hub.why),
                     way=explain_way(hub, settings)["kind"] or WayKind.PLAIN.value,
                     cost_requests=round(state.cost, 1),
                     due_at=at,
                     rate_per_day=rounded(why.rate_per_day, 4) if _has_rate(hub) else None,
                     rate_is_guess=_has_rate(hub) and not hub.new_pages,
-                    waiting_links=rounded(why.waiting_links, 3),
-                    price_minutes=rounded(why.price_minutes),
                     why=reason,
                 )
             )

@@ -42,20 +42,12 @@ def _moment(at: float | datetime | None) -> datetime | None:
     return at if isinstance(at, datetime) else moment_of(at)
 
 
-def dated(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with its times (``at`` or ``..._at``) as ISO 8601."""
-    return {k: utc(v) if k == "at" or k.endswith("_at") else v for k, v in row.items()}
-
-
-def dated_row(row: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of the store
-    """Return a value of the store by field, with its times as ISO 8601."""
-    return dated(by_name(row))
-
-
-def row_result(row: Any, **more: Any) -> Row:  # noqa: ANN401 - any dataclass of the store or the daemon
-    """Return a value by field, with *more*; its times as datetimes, None = never."""
-    times = {name for name in by_name(row) if name in {"at", "since"} or name.endswith("_at")}
-    values = {name: _moment(v or None) if name in times else v for name, v in by_name(row).items()}
+def dated(row: Any, **more: Any) -> Row:  # noqa: ANN401 - a mapping, or any dataclass of the store or the daemon
+    """Return what is recorded by field, with *more*; its times as datetimes, None = never."""
+    values = dict(row) if isinstance(row, Mapping) else by_name(row)
+    for name, value in values.items():
+        if name in {"at", "since"} or name.endswith("_at"):
+            values[name] = _moment(value or None)
     return values | more
 
 
@@ -146,14 +138,6 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class LikePage(Page):
-    """An announced page that is like another in meaning."""
-
-    likeness: float
-    """From 0 to 1, to compare within one list."""
-
-
-@dataclass(frozen=True, slots=True)
 class PageWithText(Page):
     """An announced page with its stored main text."""
 
@@ -187,20 +171,8 @@ class PageChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
-    """A page seen on a hub, from when to when."""
-
-    hub: int
-    hub_url: str
-    first_seen_at: datetime
-    gone_at: datetime | None
-    anchor: str
-    position: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageVisit:
-    """One fetch of a page."""
+class SiteVisit:
+    """One fetch of a page of a watched site."""
 
     id: int
     at: datetime
@@ -211,12 +183,6 @@ class PageVisit:
     links: int
     new_pages: int
     detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class SiteVisit(PageVisit):
-    """One fetch of a page of a watched site."""
-
     url: str
     site: str
 
@@ -230,25 +196,17 @@ def page_topic(mark: TopicMark) -> PageTopic:
 
 def page_result(page: AnnouncedPage) -> Page:
     """Return an announced page."""
-    return result_of(Page, page, **_of_page(page))
-
-
-def like_page(page: AnnouncedPage, likeness: float) -> LikePage:
-    """Return an announced page with its likeness to another."""
-    return result_of(LikePage, page, **_of_page(page), likeness=round(likeness, 4))
+    return _page(Page, page)
 
 
 def page_with_text(page: AnnouncedPage, text: str) -> PageWithText:
     """Return an announced page with its main text."""
-    return result_of(PageWithText, page, **_of_page(page), text=text)
+    return _page(PageWithText, page, text=text)
 
 
-def _of_page(page: AnnouncedPage) -> dict[str, Any]:
-    return {
-        "id": page.page_id,
-        "title": clean(page.name),
-        "topics": [page_topic(mark) for mark in page.topics],
-    }
+def _page(kind: type[Kind], page: AnnouncedPage, **more: str) -> Kind:
+    topics = [page_topic(mark) for mark in page.topics]
+    return result_of(kind, page, id=page.page_id, title=clean(page.name), topics=topics, **more)
 
 
 def page_json(page: AnnouncedPage) -> dict[str, Any]:

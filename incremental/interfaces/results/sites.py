@@ -1,4 +1,4 @@
-"""Watched sites, and what came of adding some."""
+"""Watched sites, what came of adding some, and what is understood of a new one so far."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +10,9 @@ from classifier.hub.labels import HUB
 from incremental.base.errors import InputError
 from incremental.base.lookup import check_tag
 from incremental.base.scope import read_scope
+from incremental.base.times import HOUR, MINUTE, NEVER
 from incremental.base.urls import canonical_key, host_of
+from incremental.crawl.sites import watch
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.site_editing import site_terms
 from incremental.settings import Settings
@@ -181,3 +183,39 @@ def add_sites(  # noqa: PLR0913 - each bears on it
             store.tags.set_site_tags(site_id, tags)
         results.append(AddedSite(url, site_id, hub_of))
     return results
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What is known of a site's hubs, and its terms."""
+
+    hubs: int
+    """Read, and to be read again."""
+    candidates: int
+    """Not read yet."""
+    goes_on: bool
+    """More candidates are read at once, beyond the budget."""
+    requests_per_day: float
+    min_minutes: float
+    max_hours: float
+    news_from: float | None
+    """When a hub is looked at again for the first time (unix seconds); None = none was read yet."""
+
+
+def understood(store: Store, settings: Settings, row: SiteRow, now: float) -> Understood:
+    """Return what is known of a site's hubs."""
+    site = watch(row, settings)
+    planned = [hub for hub in store.read.hubs(row.id) if hub.due_at < NEVER]
+    read = [hub for hub in planned if hub.visits]
+    awaited = any(hub.due_at <= now for hub in planned if not hub.visits)
+    active = row.state == SiteStatus.ACTIVE
+    baselines = [hub.baseline_at for hub in read if hub.baseline_at is not None]
+    return Understood(
+        hubs=len(read),
+        candidates=len(planned) - len(read),
+        goes_on=active and awaited and site.has_grant(now),
+        requests_per_day=site.terms.requests_per_day,
+        min_minutes=site.terms.min_interval_seconds / MINUTE,
+        max_hours=site.terms.max_interval_seconds / HOUR,
+        news_from=min(baselines) + site.terms.min_interval_seconds if baselines else None,
+    )

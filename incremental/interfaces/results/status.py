@@ -9,8 +9,8 @@ from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
 from incremental.interfaces.explain.page import budget_and_visit
-from incremental.interfaces.results.schema import Row, result_of, row_result
-from incremental.interfaces.results.sites import NO_PAGES
+from incremental.interfaces.results.schema import Row, dated, result_of
+from incremental.interfaces.results.sites import Site, site_results
 from incremental.settings import Settings
 from incremental.settings.sections import EmbeddingSettings
 from incremental.topics.embedding.choice import standing
@@ -25,40 +25,9 @@ DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonHealth:
-    """The daemon's last report."""
+class SiteStatus(Site):
+    """A site, and how it fares."""
 
-    at: datetime
-    running: bool
-    state: str
-    """``killed``: it left its last report behind."""
-    well: bool
-    """Nothing serious is wrong."""
-    silent: bool
-    """The report is old: the daemon was killed, or stands still."""
-    started_at: datetime
-    visits_under_way: int
-    engine: Row | None
-    """What runs the visits, and how many at a time; null = not known yet."""
-    problems: list[Row]
-    """Each with its kind, the feature that cannot do its work, a detail, and since when."""
-    jobs: list[Row]
-    """The last runs of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteStatus:
-    """How a site fares."""
-
-    id: int
-    name: str
-    state: str
-    pages: int
-    hubs: int
-    """Those that were read and will be again."""
-    candidates: int
-    """Addresses that look like hubs and were not read yet."""
-    new_pages: int
     budget_per_day: float
     requests_last_day: float
     requests_today: float
@@ -82,8 +51,8 @@ class Status:
     now: datetime
     crawling: bool
     """Whether a daemon is at work: here, or another one that shares the store."""
-    daemon: DaemonHealth | None
-    """null = no daemon has reported."""
+    daemon: Row | None
+    """Its last report, with its jobs and problems; null = no daemon has reported."""
     daemons: list[Row]
     """Those that share a PostgreSQL store; empty for SQLite."""
     quarantine: list[Row]
@@ -100,7 +69,7 @@ class Status:
 
 
 def status_of(
-    store: Store, settings: Settings, daemon: DaemonHealth | None, *, crawling: bool, now: float
+    store: Store, settings: Settings, daemon: Row | None, *, crawling: bool, now: float
 ) -> Status:
     """Return the state of the daemon and of each site."""
     queue, done = store.monitor.queue(now), last_done(store)
@@ -115,12 +84,12 @@ def status_of(
         crawling=crawling,
         daemon=daemon,
         daemons=[
-            row_result(one, heartbeat_seconds=round(one.beat_age, 1)) for one in store.daemons.all()
+            dated(one, heartbeat_seconds=round(one.beat_age, 1)) for one in store.daemons.all()
         ],
-        quarantine=[row_result(row, url=urls.get(row.id)) for row in held],
+        quarantine=[dated(row, url=urls.get(row.id)) for row in held],
         hubs_due=queue.hubs,
         verifications_due=queue.verifications,
-        housekeeping=done and row_result(done),
+        housekeeping=done and dated(done),
         embeddings=embeddings_of(store, settings.embeddings),
         sites=sites,
         words=[
@@ -136,7 +105,7 @@ def site_statuses(
     store: Store, settings: Settings, rows: Sequence[SiteRow], now: float
 ) -> list[SiteStatus]:
     """Return how each of these sites fares."""
-    totals, counts = store.read.site_totals(), store.read.visit_counts(now - DAY)
+    counts = store.read.visit_counts(now - DAY)
     notes = settings.enabled.by_id("site_notes", store)
     due, unread, events = (
         store.monitor.next_due(),
@@ -146,17 +115,14 @@ def site_statuses(
     return [
         result_of(
             SiteStatus,
-            row,
-            **totals.get(row.id, NO_PAGES),
+            site,
             **budget_and_visit(settings, row, due.get(row.id), now=now),
             visits_by_status=counts.get(row.id, {}),
             trouble=unread.get(row.id),
             problem=notes.get(row.id),
-            events=[
-                row_result(one, detail=read_text(one.detail)) for one in events.get(row.id, [])
-            ],
+            events=[dated(one, detail=read_text(one.detail)) for one in events.get(row.id, [])],
         )
-        for row in rows
+        for row, site in zip(rows, site_results(store, rows), strict=True)
     ]
 
 
@@ -184,26 +150,26 @@ def next_look(store: Store, settings: Settings, now: float) -> NextLook | None:
 
 def health_of(
     report: HealthReport | None, now: float, *, running: bool | None = None
-) -> DaemonHealth | None:
-    """Return a daemon's health; None without a report.
+) -> Row | None:
+    """Return a daemon's last report, and what it means; None without a report.
 
-    *running*: whether it still is; None = unknown, but for the age of its report.
+    It is ``silent`` if its report is old: it was killed, or stands still. A ``killed`` one left its report
+    behind. *running*: whether it still is; None = unknown, but for the age of its report.
     """
     if report is None:
         return None
     silent = now - report.at > STALE_SECONDS
     running = not silent if running is None else running
     engine = report.engine
-    return result_of(
-        DaemonHealth,
+    return dated(
         report,
         running=running,
         state=report.state.value if running else "killed",
         well=report.well and not silent and running,
         silent=silent,
-        engine=engine and row_result(engine, in_words=engine.text()),
-        problems=list(map(row_result, report.problems)),
-        jobs=list(map(row_result, report.jobs)),
+        engine=engine and dated(engine, in_words=engine.text()),
+        problems=list(map(dated, report.problems)),
+        jobs=list(map(dated, report.jobs)),
     )
 
 
@@ -221,4 +187,4 @@ def embeddings_of(store: Store, settings: EmbeddingSettings) -> Row:
         goes_on = "hubwatch run embeds them" if found.provider else "no model embeds them"
         parts.append(f"{counts.waiting:,} wait, {goes_on}")
     more = {"provider": found.provider, "space": name, "model": model, "missing": missing}
-    return row_result(counts, **more, in_words="; ".join(parts))
+    return dated(counts, **more, in_words="; ".join(parts))

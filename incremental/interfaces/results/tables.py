@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, get_args, get_type_hints
 
 from incremental.base.errors import InputError
 from incremental.base.plain_text import cell
-from incremental.interfaces.results.schema import Page, PageTopic, by_name, dated, to_json
+from incremental.interfaces.results.schema import Page, PageTopic, by_name, to_json, utc
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,8 +67,9 @@ def write_csv(results: Iterable[object], columns: Columns, out: IO[str]) -> None
     """Write results as CSV; cells that a spreadsheet would run as formulas get an apostrophe."""
     writer = csv.writer(out)
     writer.writerow([cell(name) for name in columns])
-    for row in (dated(row_of(one)) for one in results):
-        writer.writerow([cell(row.get(name)) for name in columns])
+    for row in map(row_of, results):
+        values = map(row.get, columns)
+        writer.writerow([cell(utc(v) if isinstance(v, datetime) else v) for v in values])
 
 
 def write_table(results: Iterable[object], columns: Columns, form: str, out: IO[bytes]) -> None:

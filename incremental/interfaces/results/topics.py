@@ -105,13 +105,10 @@ def why_empty(store: Store, query: NewQuery, topic: str) -> str:
     if not found.irrelevant or query.hidden_verdict is None:
         return waiting if found.waiting else ""
     number = _pages(found.irrelevant)
-    of = "the latest" if found.irrelevant >= MOST_JUDGED else "the"
     if query.min_score is not None:
         none = f"no new page scores {query.min_score:g} or more for {row.name}"
-    elif found.irrelevant == 1:
-        none = f"{number} is not relevant to {row.name}; --irrelevant shows it"
     else:
-        none = f"none of {of} {number} is relevant to {row.name}; --irrelevant shows them"
+        none = f"{number} not relevant to {row.name}: --verdict irrelevant"
     return none + (f"; {waiting}" if found.waiting else "")
 
 

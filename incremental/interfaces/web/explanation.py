@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from incremental.base.texts import Words
-from incremental.base.times import NEVER
 from incremental.interfaces.results.schema import when
 from store.enums import HubStatus, PageState
 
@@ -46,8 +45,6 @@ def explanation(answer: Mapping[str, Any], words: Words) -> list[Line]:
     lines += [
         (words("explain.topic", topic=one["topic"]), _topic(one, words)) for one in answer["topics"]
     ]
-    if by_topic := answer.get("by_topic"):
-        lines.append((words("explain.by_topic"), _by_topic(by_topic, words)))
     return lines
 
 
@@ -110,7 +107,7 @@ def _hub(site: Mapping[str, Any], words: Words) -> list[str]:
     if site["last_status"]:
         parts.append(words("explain.last", status=words.maybe("fetch", site["last_status"])))
     reason = words.said(site["visit_reason"])
-    if site["next_visit_at"] >= NEVER:
+    if site["next_visit_at"] is None:
         return [*parts, words("explain.no_visit", reason=reason)]
     return [*parts, words("explain.next", at=when(site["next_visit_at"]), reason=reason)]
 
@@ -185,27 +182,6 @@ def _topic(one: Mapping[str, Any], words: Words) -> str:
     if one["like_example"]:
         return _said([said, words("explain.like_example", url=one["like_example"])], words)
     return _said([said, words("explain.terms", terms=terms)] if terms else [said], words)
-
-
-def _by_topic(one: Mapping[str, Any], words: Words) -> str:
-    """Say what a topic makes of a page's text, and why."""
-    if one["verdict"] is None:
-        return words("explain.not_judged", why=words.said(one["why"]))
-    # Rounded down: 0.496 is not the 0.50 that is asked for.
-    score = f"{one['score'] * 100 // 1 / 100:.2f}"
-    verdict = words.maybe("topics", one["verdict"])
-    said = [words("explain.now_judged", verdict=verdict, score=score)]
-    if one["words"]:
-        said.append(words("explain.terms", terms=", ".join(one["words"])))
-    if one["lacks"]:
-        said.append(words("explain.lacks", words=", ".join(one["lacks"])))
-    # Of no likeness, or of opposites, people would read a number as a fault.
-    if (one["similarity"] or 0) > 0:
-        name = {"": words("explain.your_sentence"), None: words("explain.marked_page")}
-        example = name.get(one["nearest_example"], one["nearest_example"])
-        cosine = f"{one['similarity']:.2f}"
-        said.append(words("explain.nearest_example", example=example, cosine=cosine))
-    return _said(said, words)
 
 
 def _percent(share: float) -> str:

@@ -238,11 +238,11 @@ def test_a_hook_whose_program_is_missing_is_found_by_the_doctor(
 ) -> None:
     hook = '[[messages.hook]]\nname = "h"\ncommand = ["/nowhere/archive"]\n'
     (tmp_path / "hubwatch.toml").write_text(hook)
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     (said,) = [one for one in done.json["checks"] if "hook[0].command" in one["says"]]
     assert said["verdict"] == "problem"
     (tmp_path / "hubwatch.toml").write_text(hook.replace("/nowhere/archive", sys.executable))
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     assert not [one for one in done.json["checks"] if "hook[" in one["says"]]
 
 

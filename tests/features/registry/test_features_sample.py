@@ -264,7 +264,7 @@ def test_a_broken_feature_is_reported_in_a_sentence_and_the_others_go_on(
     settings = build_settings({"bad": {"colour": "red"}})
     jobs, problems = jobs_of(settings.enabled, at_work(sqlite_store, settings, tmp_path))
     assert ([str(one) for one in problems], "watchdog" in jobs) == ([why], True)
-    done = hubwatch("doctor", "--offline", "--json")
+    done = hubwatch("doctor", "--json")
     found = [one for one in done.json["checks"] if one["check"] == "features"]
     assert [(one["verdict"], one["says"]) for one in found] == [
         ("problem", why),

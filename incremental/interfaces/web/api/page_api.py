@@ -111,8 +111,8 @@ def get_text(web: Web, store: Store, page: PageDetail, at: _Time = "") -> dict[s
     """Return the text of a page, now or at a time. Untrusted: escape it."""
     when = moment(at, web.now()) if at else None
     version = version_at(store.answers.versions(page.page_id), when)
-    found = text_of(store, {"id": page.page_id, "url": page.url}, version)
-    return {"title": found.title, "text": found.text, "md5": version.body_md5, "at": version.at}
+    title, text = text_of(store, {"id": page.page_id, "url": page.url}, version)
+    return {"title": title, "text": text, "md5": version.body_md5, "at": version.at}
 
 
 @router.get("/pages/{page_id}/history")

@@ -149,7 +149,7 @@ def _filter(name: str) -> Parameter:
         "max_length": about.most_chars,
         "ge": about.least,
         "le": about.most,
-        "pattern": about.one_of or None,
+        "pattern": f"^({'|'.join(about.one_of)})?$" if about.one_of else None,
     }
     kind: Any = Annotated[hint, Query(**bounds)]
     only, default = Parameter.KEYWORD_ONLY, getattr(Filters(), name)

@@ -17,7 +17,6 @@ from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name
-from incremental.interfaces.results.sites import site_results
 from incremental.interfaces.results.status import SiteStatus, site_statuses
 from incremental.interfaces.site_editing import (
     edit_site,
@@ -63,9 +62,8 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
     """Return sites as they fare, with their last new page and their health."""
     words, last_new = words_of(request), store.monitor.last_announced()
     found = []
-    statuses = site_statuses(store, web.settings, rows, web.now())
-    for site, status in zip(site_results(store, rows), statuses, strict=True):
-        tone, why, said = _health(status)
+    for site in site_statuses(store, web.settings, rows, web.now()):
+        tone, why, said = _health(site)
         if "status" in said:
             said["status"] = words.maybe("fetch", str(said["status"]))
         more = {
@@ -73,7 +71,7 @@ def _sites(web: Web, store: Store, request: Request, rows: list[SiteRow]) -> lis
             "health": tone,
             "health_why": words(f"sites.why_{why}", **said),
         }
-        found.append(by_name(site) | by_name(status) | more)
+        found.append(by_name(site) | more)
     return found
 
 
