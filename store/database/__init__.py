@@ -19,6 +19,7 @@ from store.database.failures import of_file, storage_errors
 from store.database.home import lost, make_file, make_folder, was_cut_off
 from store.database.statements import run_sql
 from store.database.upgrades import upgrade
+from store.driver import load_driver
 from store.errors import StoreDamagedError, StoreError, StorePlaceError
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def open_server(url: str, bounds: ServerBounds | None = None) -> Database:
         StoreError: the driver is not installed, or *url* is no address.
     """
     try:
-        import psycopg  # noqa: F401, PLC0415 - an extra, without which peewee has no driver
+        load_driver()
     except ImportError as error:
         raise StoreError("PostgreSQL needs the extra: pip install 'hubwatch[postgres]'") from error
     from playhouse.db_url import parse  # noqa: PLC0415 - reads drivers that few have

@@ -242,6 +242,23 @@ def test_a_server_that_is_not_there_is_named_without_its_password(address: str) 
     assert "hush" not in str(caught.value)
 
 
+def test_a_server_is_reached_although_its_driver_was_put_off() -> None:
+    pytest.importorskip("psycopg", reason="the extra postgres is not installed")
+    program = """
+import sys
+from store.driver import put_off_driver
+put_off_driver()
+import peewee
+assert "psycopg" not in sys.modules and peewee.psycopg is None
+from store.database import APPLICATION_ID, open_database
+open_database("postgresql://127.0.0.1:1/news")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert "connection to server at" in done.stderr, done.stderr
+
+
 @given(st.text("abcXYZ0123456789!$%&'()*+,-./:;<=>?@[]^_{|}~# ", min_size=4, max_size=12))
 def test_no_password_is_in_what_a_driver_says(password: str) -> None:
     """However it was escaped, and however it was cut to pieces by what misread it."""

@@ -25,6 +25,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
 from incremental.base.features import found, imported, switched_off, target_of
+from store.driver import put_off_driver
 from store.errors import StoreError, StorePlaceError
 
 EXIT_USAGE = 2
@@ -163,6 +164,7 @@ def loaded(name: str, listed: str) -> Any:  # noqa: ANN401 - a command of Click'
     Raises:
         FeatureError: it cannot be imported.
     """
+    put_off_driver()
     # Rich takes its time, which help and version do without.
     from incremental.interfaces.cli.common import JSON  # noqa: PLC0415
 
