@@ -180,6 +180,15 @@ class Daemons(Repository):
 
     # Sites.
 
+    def count_sites(self) -> tuple[int, int, int]:
+        """Return the number of sites, the last one's id, and the number of sites with an owner."""
+        statement = (
+            "SELECT (SELECT count(*) FROM site), (SELECT coalesce(max(id), 0) FROM site), "
+            "(SELECT count(*) FROM daemon_site)"
+        )
+        count, last, taken = self._run(statement)[0]
+        return int(count), int(last), int(taken)
+
     def holders(self) -> dict[int, int | None]:
         """Return the daemon of each site, by ids; None = no owner."""
         statement = "SELECT id, daemon_id FROM site LEFT JOIN daemon_site ON site_id = id"

@@ -23,6 +23,8 @@ from classifier.papers.semantic_tree import SemanticTree, TreeError, tree_of
 PREFIX: Final = "wn:"
 # The first columns; each further one holds the words of one language.
 COLUMNS: Final = ("id", "pos", "hypernyms")
+# After decompression: a damaged or hostile archive must not fill the memory.
+MAX_BYTES: Final = 1 << 28
 _OPENERS: Final[dict[str, Callable[..., Any]]] = {
     ".xz": lzma.open,
     ".gz": gzip.open,
@@ -70,10 +72,14 @@ def read_wn(source: str) -> SemanticTree:
 def read_table(path: Path) -> SemanticTree:
     """Read the table; raises TreeError."""
     try:
-        with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        lines = content.decode("utf-8-sig").splitlines()
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     except _DAMAGE as error:
         raise TreeError(path, f"cannot be read as UTF-8: {error}") from error
+    if len(content) > MAX_BYTES:
+        raise TreeError(path, f"is larger than {MAX_BYTES} bytes")
     languages = [name for name in rows[0] if name not in COLUMNS] if rows else []
     if not languages or not rows[0].keys() >= {*COLUMNS}:
         way_out = "a table (id, pos, hypernyms, then languages) or wn:LEXICON"

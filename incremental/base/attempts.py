@@ -8,11 +8,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from store.errors import StoreError
+from store.errors import (
+    StoreDamagedError,
+    StoreGoneError,
+    StorePlaceError,
+    StoreTooNewError,
+    StoreUnavailableError,
+)
 
 T = TypeVar("T")
 
 MOST_TRACE_CHARS = 8_000
+# Any other error of a statement is a bug. The last is that of a terminal or a pipe that was closed: nobody
+# reads what is found.
+_PASS = (
+    StoreUnavailableError,
+    StoreDamagedError,
+    StoreTooNewError,
+    StoreGoneError,
+    StorePlaceError,
+    BrokenPipeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +50,7 @@ def attempt(work: Callable[[], T]) -> T | Bug:
     """
     try:
         return work()
-    # The latter is that of a terminal or a pipe that was closed: nobody reads what is found.
-    except (StoreError, BrokenPipeError):
+    except _PASS:
         raise
     except Exception as error:  # noqa: BLE001 - a bug stops the page or job it is in, nothing else
         last = traceback.format_exception_only(error)[-1].strip()

@@ -102,6 +102,8 @@ class Frontier:
         self._due: dict[int, DueTimes] = {}
         # Ids of sites whose entry there is still current.
         self._current: set[int] = set()
+        # Ids of waiting sites, by the busy host.
+        self._waiting: dict[str, set[int]] = {}
         self._queue: list[tuple[float, int]] = []
         # Ids of sites whose host may be slow, while the last workers are kept for quick ones.
         self._held: OrderedDict[int, None] = OrderedDict()
@@ -264,6 +266,7 @@ class Frontier:
 
         *quick*: only from a host that answered its last request quickly.
         """
+        waiting: list[WatchedSite] = []
         self._only_quick = quick
         task = None if quick else self._topic_fetch(now)
         if not quick and self._held:
@@ -292,7 +295,9 @@ class Frontier:
             self._quarantine.passed(QuarantineKind.SITE, site_id)
             task = chosen
             if task is None and not site.busy:
-                self._enqueue_later(site, now)
+                waiting.append(site)
+        for site in waiting:
+            self._enqueue_later(site, now)
         if task is not None:
             self.gate.occupy(task.url, now)
         return task
@@ -321,6 +326,8 @@ class Frontier:
         """Queue a site that had nothing to do after all: its host was busy, or its rows were put off."""
         if site.row.id in self._held:
             return  # next_task() queues it when a worker is free that slow hosts may have
+        if any(site.row.id in ids for ids in self._waiting.values()):
+            return  # release() queues it when its host is free
         self._replan(site, now)
         site.next_due_at = self._next_due_at(site, now)
         at = max(self._ready_at(site, now), now + SOON_SECONDS)
@@ -352,6 +359,7 @@ class Frontier:
         """Ask for the host of a task; None = all of the site waits for it."""
         answer = self.gate.ask(task.url, now)
         if answer.busy:
+            self._waiting.setdefault(host_key(task.url), set()).add(site.row.id)
             return None
         if self._only_quick and not self.gate.is_quick(task.url, now):
             self._held[site.row.id] = None
@@ -515,6 +523,9 @@ class Frontier:
                 others=0 if unread else others,
                 granted=others if unread else 0,
             )
+        for site_id in self._waiting.pop(host.name, ()):
+            if (waits := self.watched.get(site_id, now)) is not None:
+                heapq.heappush(self._queue, (self._ready_at(waits, now), site_id))
         allowed = response if robots else self.gate.obey(response)
         return (outcome if allowed is response else Outcome(task, allowed)), host
 

@@ -24,7 +24,7 @@ import contextlib
 import os
 import platform
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -242,21 +242,17 @@ class Membership(Part):
         before = self._sites, self._is_leader
         self._is_leader = next(one.is_leader for one in rows if one.id == self._id)
         daemons = frozenset(one.id for one in rows)
-        holders = self.register.daemons.holders()
-        if (daemons, holders) != self._settled_for:
-            # What others give up meanwhile is seen in the next step, or is missing here.
-            settled = self._divide(daemons, holders, under_way)
-            self._settled_for = (daemons, holders) if settled else None
+        shape = (daemons, self.register.daemons.count_sites())
+        if shape != self._settled_for:
+            # What others give up meanwhile changes the shape, or is missing here.
+            settled = self._divide(daemons, under_way)
+            self._settled_for = shape if settled else None
         return (self._sites, self._is_leader) != before
 
-    def _divide(
-        self,
-        present: Collection[int],
-        holders: Mapping[int, int | None],
-        under_way: Collection[int],
-    ) -> bool:
+    def _divide(self, present: Collection[int], under_way: Collection[int]) -> bool:
         """Take and give sites; return whether this daemon has just what is its own."""
         daemons = self.register.daemons
+        holders = daemons.holders()
         wanted = part_of(self._id, present, holders)
         held = {site for site, holder in holders.items() if holder == self._id}
         leaving = held - wanted

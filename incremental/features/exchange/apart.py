@@ -17,6 +17,8 @@ from incremental.settings.sections import DaemonSettings
 
 # Each takes a process, and its memory.
 _one_at_a_time = Lock()
+# Whoever waits holds one of the web server's threads.
+_WAIT_SECONDS = 2.0
 _to_result = msgspec.msgpack.Decoder(ReadList | tuple[str, str]).decode
 """Decodes a list, or the value and the reason for which it was refused."""
 
@@ -30,11 +32,15 @@ def read_list_apart(content: bytes, daemon: DaemonSettings, *, name: str = "file
     if len(content) > MAX_FILE_BYTES:
         raise InputError(name, f"{len(content)} bytes", f"at most {MAX_FILE_BYTES} bytes are read")
     limits = ReaderLimits(daemon.parse_seconds, daemon.parse_memory_mb)
+    if not _one_at_a_time.acquire(timeout=_WAIT_SECONDS):
+        raise InputError(name, "", "another list is being read; try again in a moment")
     try:
-        with _one_at_a_time, closing(ReaderProcess(limits, __name__)) as process:
+        with closing(ReaderProcess(limits, __name__)) as process:
             answer = process.ask(frame(content))
     except OSError as error:
         raise InputError(name, "", f"no process could read it: {error}") from None
+    finally:
+        _one_at_a_time.release()
     if not isinstance(answer, Answer):
         raise InputError(name, "", answer.detail)
     if answer.bug:

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from incremental.base.attempts import Bug, attempt
 from incremental.base.clock import Clock, SystemClock
+from incremental.base.errors import InputError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork, Trouble
@@ -118,6 +119,8 @@ class Notifier:
         self._trouble = trouble
         self._answer_links = AnswerLinks.of(settings, folder)
         self._underway: dict[str, _Underway] = {}
+        # When a result is recorded again that met a bug, by channel.
+        self._record_at: dict[str, float] = {}
 
     def step(self, now: float) -> float:
         """Do what is due; return when to call again (unix seconds)."""
@@ -188,23 +191,29 @@ class Notifier:
     def _record(self, now: float) -> None:
         """Record the results of the messages that were sent, also of channels removed meanwhile."""
         for name, one in list(self._underway.items()):
-            if not one.future.done():
-                continue
-            outcome = attempt(one.future.result)
-            if isinstance(outcome, Bug):
-                # The message is tried again like one that was refused.
-                self._note_bug(name, outcome, now)
-                outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
-            if outcome.ok:
-                self._store.outbox.sent(one.key, now=now)
-                self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {name}")
-            else:
-                again = retry_at(one.attempts, now)
-                self._store.outbox.failed(one.key, stored(outcome.error), next_at=again)
-                given_up = "" if again is not None else "; given up (hubwatch notify retry)"
-                logger.warning("channel %s: %s%s", name, outcome.error, given_up)
-            # Only now: while the store cannot be used it is neither lost nor sent again.
-            del self._underway[name]
+            if one.future.done() and now >= self._record_at.get(name, 0.0):
+                bug = attempt(partial(self._record_one, name, one, now))
+                if bug is not None:
+                    # It holds up no other channel, and is neither lost nor sent again.
+                    self._note_bug(name, bug, now)
+                    self._record_at[name] = now + BUG_SECONDS
+
+    def _record_one(self, name: str, one: _Underway, now: float) -> None:
+        outcome = attempt(one.future.result)
+        if isinstance(outcome, Bug):
+            # The message is tried again like one that was refused.
+            self._note_bug(name, outcome, now)
+            outcome = Delivered(ok=False, error=f"internal error: {outcome.error}")
+        if outcome.ok:
+            self._store.outbox.sent(one.key, now=now)
+            self._store.quarantine.remove(QuarantineKind.JOB, f"messages to {name}")
+        else:
+            again = retry_at(one.attempts, now)
+            self._store.outbox.failed(one.key, stored(outcome.error), next_at=again)
+            given_up = "" if again is not None else "; given up (hubwatch notify retry)"
+            logger.warning("channel %s: %s%s", name, outcome.error, given_up)
+        # Only now: while the store cannot be used it is neither lost nor sent again.
+        del self._underway[name]
 
     def _note_bug(self, channel: str, bug: Bug, now: float) -> None:
         logger.error("a bug in sending to channel %s; please report it\n%s", channel, bug.trace)
@@ -257,7 +266,10 @@ class Notifier:
         if gone(self._store, channel) is not None:
             return None
         search = self._store.answers.search(channel.search) if channel.search else None
-        query = NewQuery() if search is None else from_json(search.query).query(now)
+        try:
+            query = NewQuery() if search is None else from_json(search.query).query(now)
+        except InputError:
+            return None  # it was saved by another version
         topic = self._store.topics.topic(channel.topic) if channel.topic else None
         if topic is not None:
             hidden, least = TopicVerdict.IRRELEVANT, channel.min_score or None

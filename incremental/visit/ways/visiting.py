@@ -7,6 +7,7 @@ are passed in.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -52,6 +53,9 @@ class Renderer(Protocol):
 
     def render(self, url: str, rules: RobotsPolicy | None) -> Rendered:
         """Draw the page at *url*, whose origin has these *rules*."""
+
+
+Visit = Callable[[VisitTask, Fetch, Read], Outcome]
 
 
 class HubVisitor:
