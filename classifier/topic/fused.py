@@ -259,16 +259,6 @@ class FusedTopic(Fitted):
             total += weight * (part @ place) / (length or 1.0)
         return dict(zip(known, total.tolist(), strict=True))
 
-    def view_scores(self, batch: PageBatch) -> list[tuple[str, float]]:
-        """Return each view's part of the first page's score, in the sample's standard deviations."""
-        views = self.centre.standardised(batch)[:, 0]
-        parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
-        for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
-            parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
-        if self.meaning is not None:
-            parts += self.meaning.parts(batch, self.by_words(batch))
-        return [(name, float(part)) for name, part in parts]
-
 
 _REACH: Final = 6.0
 

@@ -263,20 +263,6 @@ class MeaningView:
         """Return the weight of each page's words beside its vector."""
         return np.asarray(WORDS * (self.trust * batch.depths), dtype=np.float64)
 
-    def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
-        """Return the parts of vector, words and similar pages in the first page's score; () = no vector."""
-        placed = self.space.placed(batch)
-        if not placed.any():
-            return []
-        part = SPREAD * self.space.trust
-        near, weights = nearest(placed, self.space.pages)
-        found = {
-            "meaning": (1 - part) * self._by_meaning(placed),
-            "words": (1 - part) * self._depth_of(batch) * self._by_words(words),
-            "similar pages": part * _mean_of(self.sample_scores, near, weights),
-        }
-        return [(name, float(scores[0])) for name, scores in found.items()]
-
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""
         centre = [round(float(x), 5) for x in self.centre]

@@ -104,17 +104,14 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
             raise SettingsError("features.off", name, way_out)
     without = {one.name for one in settings.enabled.on if not one.settings}
     given = dict.fromkeys(sorted(tree.keys() - core_sections()), "")
-    _refuse_sections(given, [*core_sections(), *(entries().keys() - without)])
+    known = [*core_sections(), *(entries().keys() - without)]
+    for name in given:
+        if name not in known:
+            raise SettingsError(name, "...", f"unknown setting; known: {', '.join(known)}")
     kinds = {name: settings.enabled.section(name) for name in given}
     made = [converted(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
-
-
-def _refuse_sections(given: Iterable[str], names: list[str]) -> None:
-    for name in given:
-        if name not in names:
-            raise SettingsError(name, "...", f"unknown setting; known: {', '.join(names)}")
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:

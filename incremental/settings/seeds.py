@@ -76,15 +76,11 @@ def check_address(url: str, fetch: FetchSettings) -> None:
     guard = AddressGuard(fetch.allowed_hosts, fetch.allowed_networks)
     try:
         guard.check_literal(host, port)
-        if local and not _is_allowed(host, port, fetch):
+        if local and not {host, f"{host}:{port}"}.intersection(fetch.allowed_hosts):
             guard.check_literal("127.0.0.1", port)
     except ForbiddenAddressError:
         way_out = Text("input.seed_not_public", host=urlsplit(url).netloc)
         raise InputError("seed", url, way_out) from None
-
-
-def _is_allowed(host: str, port: int, fetch: FetchSettings) -> bool:
-    return bool({host, f"{host}:{port}"}.intersection(fetch.allowed_hosts))
 
 
 def add_seed(  # noqa: PLR0913 - each bears on it
