@@ -213,7 +213,8 @@ class MeaningView:
         """Return the scores of pages; *words* are their scores by words."""
         placed = self.space.placed(batch)
         known = placed.any(axis=1)
-        own = self._by_meaning(placed) + self._depth_of(batch) * self._by_words(words)
+        by_words = _standard(words, self.means[1], self.deviations[1])
+        own = self._by_meaning(placed) + WORDS * (self.trust * batch.depths) * by_words
         spread = self._spread(own, placed)
         measured = self.sample_scores[self.space.known]
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
@@ -255,13 +256,6 @@ class MeaningView:
     def _by_meaning(self, placed: Vectors) -> Scores:
         cosines = (placed @ self.centre).astype(np.float64)
         return _standard(cosines, self.means[0], self.deviations[0])
-
-    def _by_words(self, words: Scores) -> Scores:
-        return _standard(words, self.means[1], self.deviations[1])
-
-    def _depth_of(self, batch: PageBatch) -> Scores:
-        """Return the weight of each page's words beside its vector."""
-        return np.asarray(WORDS * (self.trust * batch.depths), dtype=np.float64)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""
