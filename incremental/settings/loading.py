@@ -39,7 +39,6 @@ def load_with_sources(
     environment = os.environ if environment is None else environment
     chosen = settings_path(path, environment)
     tree: dict[str, Any] = {}
-    sources: dict[str, str] = {}
     try:
         with chosen.open("rb") as file:
             tree = tomllib.load(file)
@@ -52,12 +51,11 @@ def load_with_sources(
         twice = re.match(r"Cannot declare \('([\w.]+)',\) twice", str(error))
         way_out = f"; the section [{twice[1]}] is there already: set it there" if twice else ""
         raise SettingsError("config", str(chosen), f"cannot be read: {error}{way_out}") from error
-    if tree:
-        sources = {
-            f"{section}.{name}": "file"
-            for section, fields in tree.items()
-            for name in (fields if isinstance(fields, dict) else ())
-        }
+    sources = {
+        f"{section}.{name}": "file"
+        for section, fields in tree.items()
+        for name in (fields if isinstance(fields, dict) else ())
+    }
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
