@@ -242,7 +242,7 @@ def outcome(
     """What came of a fetch; an empty HTML page unless told otherwise."""
     if page is None and status is FetchStatus.FETCHED:
         page = Page(url=url, kind=PageKind.HTML)
-    answer = Response(**{"url": url, "status": status, "requested_url": url, **response})
+    answer = Response(**{"url": url, "status": status, **response})
     task = VisitTask(purpose, url, site_id=1, page_id=1)
     return Outcome(task, answer, body_md5=body_md5, page=page)
 

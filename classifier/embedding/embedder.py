@@ -16,9 +16,6 @@ class EmbeddingError(HubwatchError):
     """Texts cannot be embedded now: a package is missing, or a model is damaged."""
 
     def __init__(self, field: str, value: str, problem: str) -> None:
-        self.field = field
-        self.value = value
-        self.problem = problem
         super().__init__(f"{field} {value!r}: {problem}")
 
 
@@ -49,7 +46,7 @@ def as_units(vectors: object, count: int, source: str) -> Vectors:
         rows = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise EmbeddingError("embeddings", source, f"answered no numbers: {error}") from error
-    is_table = rows.ndim == MATRIX and len(rows) == count
+    is_table = rows.ndim == 2 and len(rows) == count  # noqa: PLR2004 - a row for each text
     if not is_table or not MIN_DIMENSION <= rows.shape[1] <= MAX_DIMENSION:
         problem = f"answered an array of shape {rows.shape} for {count} texts; choose another model"
         raise EmbeddingError("embeddings", source, problem)
@@ -69,6 +66,3 @@ def centred(rows: Vectors, means: Vectors, least: float = 0.0) -> Vectors:
     """Return rows less a mean, or each its own, as :func:`units`; a row of zeros stays zero."""
     moved = np.where(rows.any(axis=1, keepdims=True), rows - means, 0.0)
     return np.asarray(units(moved, least), dtype=np.float32)
-
-
-MATRIX = 2

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from classifier.embedding.embedder import Vectors
+from classifier.embedding.embedder import Vectors, units
 from classifier.embedding.meaning import Meaning
 
 _LEVELS: Final = 127.0
@@ -34,7 +34,7 @@ def packed(space: str, vector: Vectors) -> Meaning | None:
 def unpacked(rows: Sequence[bytes]) -> Vectors:
     """Return unit vectors of packed ones of one dimension, shape (vectors, dimension)."""
     numbers = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
-    return _units(numbers.astype(np.float32))
+    return units(numbers.astype(np.float32))
 
 
 def squeezed(packed: bytes) -> bytes:
@@ -57,10 +57,4 @@ def unsqueezed(rows: Sequence[bytes]) -> Vectors:
     places = np.arange(_PARTS - 1, dtype=np.uint8)[:, np.newaxis]
     numbers[:, -1] = ((parts >> 7) << places).sum(axis=1, dtype=np.uint8)
     numbers -= _ZERO
-    return _units(numbers.reshape(len(rows), -1))
-
-
-def _units(vectors: Vectors) -> Vectors:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: Vectors = np.divide(vectors, lengths, out=vectors, where=lengths > 0)
-    return units
+    return units(numbers.reshape(len(rows), -1))

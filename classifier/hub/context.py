@@ -106,19 +106,17 @@ class SiteIndex:
         template = template_of(parts)
         usual = self.anchor_lengths.get(template)
         ratio = len(link.anchor) / usual if link.anchor and usual else None
+        folder = _folder_of(parts)
+        start = bisect_left(self.paths, folder)
+        end = bisect_left(self.paths, folder[:-1] + "0")  # "0" follows "/"
         # Not replace(): it costs six times as much, and every unknown link comes here.
         return LinkEvidence(
             url=link.url,
             anchor=link.anchor,
-            urls_below=self._below(_folder_of(parts)),
+            urls_below=max(end - start - 1, 0),
             template_siblings=max(self.siblings[template] - 1, 0),
             anchor_ratio=ratio,
         )
-
-    def _below(self, folder: str) -> int:
-        start = bisect_left(self.paths, folder)
-        end = bisect_left(self.paths, folder[:-1] + "0")  # "0" follows "/"
-        return max(end - start - 1, 0)
 
 
 def _folder_of(parts: UrlParts) -> str:

@@ -13,7 +13,6 @@ class ModelError(HubClassifierError):
     """A model folder is missing, damaged, foreign or too new."""
 
     def __init__(self, folder: Path, problem: str) -> None:
-        self.folder = folder
         self.problem = problem
         super().__init__(f"model {folder}: {problem}")
 

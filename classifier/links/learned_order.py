@@ -81,7 +81,7 @@ class LinkLists:
 
     def learn(self, page: PageText, led_here: Sequence[LinkContext]) -> None:
         """Learn from a fetched page and the links to it."""
-        value = _scaled(anchor_share(page))
+        value = min(max((anchor_share(page) - ARTICLE) / (LIST - ARTICLE), 0.0), 1.0)
         self._all = self._all[0] + value, self._all[1] + 1
         places = {group for link in led_here for group in _groups_of_place(link)}
         for group in (*_groups_of_url(page.url), *places):
@@ -116,10 +116,6 @@ class LinkLists:
             for key, of_group, members in data["groups"]:
                 read._groups[int(key)] = float(of_group), int(members)
         return read
-
-
-def _scaled(share: float) -> float:
-    return min(max((share - ARTICLE) / (LIST - ARTICLE), 0.0), 1.0)
 
 
 @lru_cache(maxsize=16_384)

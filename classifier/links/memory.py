@@ -121,7 +121,8 @@ class LinkMemory:
             self._pair(one, number)
         self._add_links(number, {key_of(target) for target in targets} - {key})
         if len(self) > MAX_PAGES or self._link_count > MAX_LINKS:
-            self._forget()
+            # The younger half stays.
+            self._restore(self._pages[len(self) // 2 :])
 
     def _enter(self, page: _Page) -> int:
         number = self._numbers[page.key] = len(self._pages)
@@ -283,10 +284,6 @@ class LinkMemory:
             followed + OWN + PRIOR
         )
         return hands
-
-    def _forget(self) -> None:
-        """Keep the younger half of the pages."""
-        self._restore(self._pages[len(self) // 2 :])
 
     def _restore(self, pages: list[_Page]) -> None:
         self.__init__()  # type: ignore[misc]  # begins again with what is kept

@@ -125,8 +125,4 @@ def _own_centre(model: TopicModel) -> Vector:
     ]
     if words:
         pages.append(unit(tf_idf(dict.fromkeys(words, 1.0), background)))
-    total: Vector = {}
-    for page in pages:
-        for term, weight in page.items():
-            total[term] = total.get(term, 0.0) + weight
-    return unit(truncated(total, CENTRE_TERMS))
+    return unit(truncated(mean(pages), CENTRE_TERMS))

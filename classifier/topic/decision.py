@@ -81,8 +81,6 @@ class Decision:
     """From here on a page is relevant."""
     slope: float
     """Log-odds that are shown for one standard deviation; above 0."""
-    source: str
-    """Its source: ``marks``, ``sample`` or ``usual``."""
 
     def score(self, raw: float) -> float:
         """Return 0 to 1, 0.5 at the threshold."""
@@ -151,9 +149,7 @@ def decide(
     moved = line.of_rarity(float(line.rarity(start)) + shift_by(right, wrong), start)
     if before is not None and len(right):
         moved = max(moved, usual.grown(before, int(np.count_nonzero(right < 0))))
-    known = "sample" if len(usual.all) >= LEAST else "usual"
-    source = "marks" if len(relevant) or len(irrelevant) else known
-    return Decision(moved, line.slope, source)
+    return Decision(moved, line.slope)
 
 
 def _beyond(usual: Usual, *marked: Sequence[float]) -> list[Scores]:

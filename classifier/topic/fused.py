@@ -215,14 +215,12 @@ class FusedTopic(Fitted):
     def by_words(self, batch: PageBatch) -> Scores:
         """Return weighted sums of standardised views; 0 is the sample's mean."""
         total = self.centre.scores(batch)
-        for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
+        raw = views_of([view for _, view in self.others], batch)
+        views = self.other_scale.standardised(raw, batch.fresh)
+        for (name, _), view in zip(self.others, views, strict=True):
             # An outlier in one view is not ten times as relevant.
             total = total + self._weight(name) * view.clip(-_REACH, _REACH)
         return total
-
-    def _others_of(self, batch: PageBatch) -> Scores:
-        views = views_of([view for _, view in self.others], batch)
-        return self.other_scale.standardised(views, batch.fresh)
 
     def _weight(self, name: str) -> float:
         if name not in _NEEDS_MANY:
@@ -230,12 +228,7 @@ class FusedTopic(Fitted):
         return VIEW_WEIGHTS[name] * self.examples / (self.examples + MANY_EXAMPLES)
 
     def terms(self, page: Terms, count: int) -> list[tuple[str, float]]:
-        """Return the terms that add most to a page's score by the centre."""
-        parts = self.term_parts(page)
-        return [(term, part) for term, part in top(parts, count) if part > 0]
-
-    def term_parts(self, page: Terms) -> Vector:
-        """Return each term's contribution to a page's score by the centre; exact, as every view is a sum."""
+        """Return the terms that add most to a page's score by the centre; exact, as every view is a sum."""
         batch = PageBatch([page], self.setting.background, self.setting.sample)
         vector = batch.vectors[0]
         centre, scales = self.centre.centre, self.centre.scale
@@ -246,7 +239,7 @@ class FusedTopic(Fitted):
         if batch.concepts is not None:
             for term, part in self._concept_parts(batch.concepts, vector, weights[1:]).items():
                 parts[term] += part
-        return {term: float(part) for term, part in parts.items()}
+        return [(term, float(part)) for term, part in top(parts, count) if part > 0]
 
     def _concept_parts(self, concepts: Concepts, vector: Vector, weights: Scores) -> Vector:
         known = [term for term in vector if term in concepts.vocabulary.columns]
@@ -258,16 +251,6 @@ class FusedTopic(Fitted):
             length = np.linalg.norm(part.sum(axis=0)) * np.linalg.norm(place)
             total += weight * (part @ place) / (length or 1.0)
         return dict(zip(known, total.tolist(), strict=True))
-
-    def view_scores(self, batch: PageBatch) -> list[tuple[str, float]]:
-        """Return each view's part of the first page's score, in the sample's standard deviations."""
-        views = self.centre.standardised(batch)[:, 0]
-        parts = [("terms", views[0] / len(views)), ("concepts", views[1:].sum() / len(views))]
-        for (name, _), view in zip(self.others, self._others_of(batch), strict=True):
-            parts.append((name, self._weight(name) * view[0].clip(-_REACH, _REACH)))
-        if self.meaning is not None:
-            parts += self.meaning.parts(batch, self.by_words(batch))
-        return [(name, float(part)) for name, part in parts]
 
 
 _REACH: Final = 6.0

@@ -186,11 +186,8 @@ class FusedCentre:
 
     def scores(self, batch: PageBatch) -> Scores:
         """Return the mean of the standardised views; 0 is the sample's mean."""
-        return np_array(self.standardised(batch).mean(axis=0))
-
-    def standardised(self, batch: PageBatch) -> Scores:
-        """Return the standardised views, shape (views, pages)."""
-        return self.scale.standardised(self.centre.views(batch), batch.fresh)
+        views = self.scale.standardised(self.centre.views(batch), batch.fresh)
+        return np_array(views.mean(axis=0))
 
 
 def _not_rejected(sample: PageBatch, wrong: PageBatch) -> NDArray[np.bool_]:

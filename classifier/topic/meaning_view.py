@@ -213,7 +213,8 @@ class MeaningView:
         """Return the scores of pages; *words* are their scores by words."""
         placed = self.space.placed(batch)
         known = placed.any(axis=1)
-        own = self._by_meaning(placed) + self._depth_of(batch) * self._by_words(words)
+        by_words = _standard(words, self.means[1], self.deviations[1])
+        own = self._by_meaning(placed) + WORDS * (self.trust * batch.depths) * by_words
         spread = self._spread(own, placed)
         measured = self.sample_scores[self.space.known]
         alone = (words - self.means[1]) / self.deviations[1] * measured.std() + measured.mean()
@@ -255,27 +256,6 @@ class MeaningView:
     def _by_meaning(self, placed: Vectors) -> Scores:
         cosines = (placed @ self.centre).astype(np.float64)
         return _standard(cosines, self.means[0], self.deviations[0])
-
-    def _by_words(self, words: Scores) -> Scores:
-        return _standard(words, self.means[1], self.deviations[1])
-
-    def _depth_of(self, batch: PageBatch) -> Scores:
-        """Return the weight of each page's words beside its vector."""
-        return np.asarray(WORDS * (self.trust * batch.depths), dtype=np.float64)
-
-    def parts(self, batch: PageBatch, words: Scores) -> list[tuple[str, float]]:
-        """Return the parts of vector, words and similar pages in the first page's score; () = no vector."""
-        placed = self.space.placed(batch)
-        if not placed.any():
-            return []
-        part = SPREAD * self.space.trust
-        near, weights = nearest(placed, self.space.pages)
-        found = {
-            "meaning": (1 - part) * self._by_meaning(placed),
-            "words": (1 - part) * self._depth_of(batch) * self._by_words(words),
-            "similar pages": part * _mean_of(self.sample_scores, near, weights),
-        }
-        return [(name, float(scores[0])) for name, scores in found.items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; the rest is measured again."""

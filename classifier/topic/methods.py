@@ -98,11 +98,8 @@ def ranked(train: Train) -> Fitter:
     return fit
 
 
-def _adaptive(*, guarded: bool) -> Fitter:
-    def fit(evidence: Evidence, setting: Setting) -> Fitted:  # noqa: ARG001 - it weighs by frequency alone
-        return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
-
-    return fit
+def _fit_adaptive(evidence: Evidence, _: Setting, *, guarded: bool) -> Fitted:
+    return AdaptiveCentre.fit(positives_of(evidence), evidence, guarded=guarded)
 
 
 def _fit_nearest(evidence: Evidence, setting: Setting) -> Fitted:
@@ -121,8 +118,8 @@ def _fit_semantic(evidence: Evidence, setting: Setting) -> Fitted:
 
 # Benchmarks add their own (scripts/lab/rival_methods.py).
 FITTERS: Final[dict[str, Fitter]] = {
-    "adaptive": _adaptive(guarded=False),
-    "adaptive_guarded": _adaptive(guarded=True),
+    "adaptive": partial(_fit_adaptive, guarded=False),
+    "adaptive_guarded": partial(_fit_adaptive, guarded=True),
     "vsm": _fit_vsm,
     "semantic": _fit_semantic,
     "bayes_normal": ranked(partial(bayes, density=Density.NORMAL)),

@@ -1,11 +1,10 @@
-"""A topic's model: trained on a few pages or key words; judges and explains.
+"""A topic's model: trained on a few pages or key words; judges pages.
 
 ::
 
     examples, key words, corrections --+
     the crawler's background ----------+-> learn -> TopicModel -> judge(page)  -> Relevance
                                                                -> adapted(page) -> another TopicModel
-                                                               -> explain(page)
 
 A model is immutable. Its JSON has the evidence, the fitted centre and the decision; the rest is fitted
 again from the evidence on loading.
@@ -24,10 +23,11 @@ from numpy.typing import NDArray
 
 from classifier.embedding.meaning import Meaning
 from classifier.papers.semantic_tree import SemanticTree
+from classifier.papers.similarity import topic_vector
 from classifier.topic.decision import Decision
-from classifier.topic.explanation import TopicExplanation, explain_page, topic_profile
 from classifier.topic.fitting import Fit, fit_topic, refit_topic
-from classifier.topic.fusion import Centre, Scale
+from classifier.topic.fused import FusedTopic
+from classifier.topic.fusion import MIN_SAMPLE, Centre, Scale
 from classifier.topic.methods import METHODS, Setting
 from classifier.words.background import Background
 from classifier.words.batch import PageBatch, sample_of
@@ -37,7 +37,7 @@ from classifier.words.keywords import Keywords
 from classifier.words.stored import restored, stored
 from classifier.words.text import weighted_terms
 from classifier.words.values import Note, PageText, Relevance, Verdict
-from classifier.words.vectors import Vector, top
+from classifier.words.vectors import Vector, top, unit
 
 # Raised when older code could misread a topic.
 FORMAT: Final = 1
@@ -155,10 +155,6 @@ class TopicModel:
         version = _digest(_state(self.method, evidence, fit, self.pages))[:12]
         return replace(self, evidence=evidence, fit=fit, version=version)
 
-    def explain(self, page: PageText) -> TopicExplanation:
-        """Explain the judgement of a page."""
-        return explain_page(self.background.templates.without(page), self.evidence, self.fit)
-
     def to_json(self) -> dict[str, Any]:
         """Return plain data, without the background."""
         state = _state(self.method, self.evidence, self.fit, self.pages)
@@ -197,7 +193,7 @@ FEW_PAGES: Final = 30
 
 def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, Any]:
     return {
-        "terms": _shares(top(topic_profile(evidence, fit), OWN_TERMS)),
+        "terms": _shares(top(_topic_profile(evidence, fit), OWN_TERMS)),
         "format": FORMAT,
         "method": method,
         "evidence": stored(evidence),
@@ -205,6 +201,33 @@ def _state(method: str, evidence: Evidence, fit: Fit, pages: int) -> dict[str, A
         "decision": stored(fit.decision),
         "pages": pages,
     }
+
+
+def _topic_profile(evidence: Evidence, fit: Fit) -> Vector:
+    """Return the topic's own terms with weights: those of the fused centre or of the examples' mean.
+
+    Each weight is reduced by that of other pages, one deviation above their mean: months and site furniture
+    are on examples as well. Other pages are the least similar half of the sample; with few pages nothing is
+    subtracted.
+    """
+    if isinstance(fit.scorer, FusedTopic):
+        profile = unit(fit.scorer.centre.centre.terms)
+    else:
+        profile = unit(topic_vector(evidence, fit.setting.background))
+    sample = fit.setting.sample
+    if len(sample) < MIN_SAMPLE:
+        return profile
+    alike = sample.cosines(profile)
+    others = sample.rows[alike.argsort(kind="stable")[: len(sample) // 2]]
+    means = np.asarray(others.mean(axis=0)).ravel()
+    squares = np.asarray(others.multiply(others).mean(axis=0)).ravel()
+    ordinary = means + np.sqrt(np.maximum(squares - means**2, 0.0))
+    places = sample.vocabulary.columns
+    own = {
+        term: weight - (float(ordinary[places[term]]) if term in places else 0.0)
+        for term, weight in profile.items()
+    }
+    return {term: weight for term, weight in own.items() if weight > 0} or profile
 
 
 def _digest(state: dict[str, Any]) -> str:

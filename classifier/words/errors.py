@@ -11,9 +11,6 @@ class TopicError(HubwatchError):
     """Base of this package's errors; raised itself for a topic that cannot be trained."""
 
     def __init__(self, field: str, value: str, problem: str) -> None:
-        self.field = field
-        self.value = value
-        self.problem = problem
         super().__init__(f"{field} {value!r}: {problem}")
 
 

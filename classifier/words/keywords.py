@@ -45,7 +45,9 @@ class Keywords:
         for word, terms in self.phrases.items():
             count = min(page.get(term, 0.0) for term in terms)
             if count > 0:
-                found[word] = self._rarity(terms, background) * _saturated(count) / total
+                # With diminishing returns (BM25's k1 = 1.2).
+                saturated = count / (count + 1.2)
+                found[word] = self._rarity(terms, background) * saturated / total
         return found
 
     def score(self, page: Mapping[str, float], background: Background) -> float:
@@ -58,8 +60,3 @@ class Keywords:
 
 # Longer Chinese key words are phrases and are split.
 _WORD_CHARS: Final = 8
-
-
-def _saturated(count: float) -> float:
-    """Return 0 to 1 with diminishing returns (BM25's k1 = 1.2)."""
-    return count / (count + 1.2)

@@ -230,14 +230,12 @@ def texts_of(section: str) -> Mapping[str, Mapping[str, str]]:
     return {} if isinstance(texts, Bug) else texts
 
 
-def switched_off(
-    path: Path | str | None, environment: Mapping[str, str] = os.environ
-) -> frozenset[str]:
+def switched_off(path: Path | str | None) -> frozenset[str]:
     """Return what a settings file switches off, without checking the rest of it."""
-    said = environment.get(f"{ENVIRONMENT_PREFIX}FEATURES_OFF")
+    said = os.environ.get(f"{ENVIRONMENT_PREFIX}FEATURES_OFF")
     if said is not None:
         return frozenset(said.replace(",", " ").split())
-    chosen = Path(path or environment.get(f"{ENVIRONMENT_PREFIX}CONFIG", FILE_NAME))
+    chosen = Path(path or os.environ.get(f"{ENVIRONMENT_PREFIX}CONFIG", FILE_NAME))
     with suppress(OSError, ValueError, AttributeError, TypeError):
         tree = tomllib.loads(chosen.read_text(encoding="utf-8"))
         return frozenset(tree.get("features", {}).get("off", ()))

@@ -12,15 +12,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from incremental.base.errors import InputError
 from incremental.base.texts import Text
 from incremental.base.urls import domain_of, host_of, registered_domain, split_fetched
-
-if TYPE_CHECKING:
-    from store.values import SiteRow
+from store.values import SiteRow
 
 # Against endless URL spaces (calendars, loops of relative links, sort orders) that show in the URL alone;
 # hubs per template are limited in incremental.decide.hubs.

@@ -35,11 +35,11 @@ MAX_WORDS = 50
 MAX_WORD = 100
 
 
-def checked_name(field: str, text: str, most: int = MAX_NAME) -> str:
+def checked_name(field: str, text: str) -> str:
     """Return a name with single spaces, or raise :class:`InputError`: it is empty, or too long."""
     name = " ".join(text.split())
-    if not name or len(name) > most or not name.isprintable():
-        raise InputError(field, name[:most], Text("input.name_length", n=most))
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(field, name[:MAX_NAME], Text("input.name_length", n=MAX_NAME))
     return name
 
 

@@ -142,7 +142,6 @@ class Fetcher:
                 break
         return replace(
             response,
-            requested_url=without_userinfo(request.url),
             redirects=tuple(journey.passed),
             permanent=bool(journey.passed) and journey.permanent,
             elapsed_seconds=self._clock.monotonic() - started,

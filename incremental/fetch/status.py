@@ -48,9 +48,6 @@ class FetchStatus(StrEnum):
     """robots.txt answers 5xx or not at all: RFC 9309 says to wait."""
 
 
-# Where the value itself would not do.
-
-
 # We hold the current page.
 HAS_PAGE = frozenset({FetchStatus.FETCHED, FetchStatus.NOT_MODIFIED})
 # What was there, or might have been, is not.
@@ -114,7 +111,6 @@ class Response:
     url: str
     """Of the body, after redirects within the host."""
     status: FetchStatus
-    requested_url: str = ""
     http_code: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""

@@ -16,7 +16,6 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import certifi
@@ -131,7 +130,10 @@ class _Connector:
             raise NewConnectionError(connection, "the connection failed") from error
 
     def _first_answer(self, host: str, port: int, timeout: float) -> socket.socket:
-        lookup = partial(self._lookup, host, port)
+        def lookup() -> list[Endpoint]:
+            with ours():
+                return self.guard.endpoints(host, port)
+
         failure = OSError("no address")
         remaining = self.allowance.remaining_seconds()
         found = lookup() if literal_address(host) else _within(min(timeout, remaining), lookup)
@@ -141,10 +143,6 @@ class _Connector:
             except OSError as error:
                 failure = error
         raise failure
-
-    def _lookup(self, host: str, port: int) -> list[Endpoint]:
-        with ours():
-            return self.guard.endpoints(host, port)
 
     def _open(self, endpoint: Endpoint, timeout: float) -> socket.socket:
         sock = _Metered(endpoint.family, socket.SOCK_STREAM)

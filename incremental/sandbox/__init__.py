@@ -181,9 +181,6 @@ def topic_text(page: Page, content: bytes, content_type: str = "") -> PageText:
     """Return what topics judge of a page parsed, with its text, from *content*."""
     if page.kind is not PageKind.HTML:
         return page_text(page)
-    # The extractor is loaded only if there are topics.
-    from incremental.parse.main_text import main_text  # noqa: PLC0415
-
     html, _ = decode_body(content, content_type)
     return page_text(page, main_text(html, page.url))
 

@@ -53,7 +53,8 @@ def serve(read: Callable[[bytes], Answer], warm_up: Callable[[], None] = lambda:
         answers.write(frame(Answer()))
         answers.flush()
         while (content := next_content(bodies)) is not None:
-            _bound_time(seconds)
+            usage = resource.getrusage(resource.RUSAGE_SELF)
+            _lower(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 2)
             answers.write(_answer(read, content))
             answers.flush()
 
@@ -92,11 +93,6 @@ def _bound_memory(megabytes: int) -> None:
         return  # no Linux: only the time is bounded
     used = pages * resource.getpagesize()
     _lower(resource.RLIMIT_AS, used + _ADDRESS_SPACE * megabytes * _MEGABYTE)
-
-
-def _bound_time(seconds: float) -> None:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    _lower(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 2)
 
 
 def _lower(limit: int, soft: int) -> None:

@@ -39,7 +39,6 @@ def load_with_sources(
     environment = os.environ if environment is None else environment
     chosen = settings_path(path, environment)
     tree: dict[str, Any] = {}
-    sources: dict[str, str] = {}
     try:
         with chosen.open("rb") as file:
             tree = tomllib.load(file)
@@ -52,12 +51,11 @@ def load_with_sources(
         twice = re.match(r"Cannot declare \('([\w.]+)',\) twice", str(error))
         way_out = f"; the section [{twice[1]}] is there already: set it there" if twice else ""
         raise SettingsError("config", str(chosen), f"cannot be read: {error}{way_out}") from error
-    if tree:
-        sources = {
-            f"{section}.{name}": "file"
-            for section, fields in tree.items()
-            for name in (fields if isinstance(fields, dict) else ())
-        }
+    sources = {
+        f"{section}.{name}": "file"
+        for section, fields in tree.items()
+        for name in (fields if isinstance(fields, dict) else ())
+    }
     if any(name.startswith(ENVIRONMENT_PREFIX) for name in environment):
         sources |= _overlay(tree, environment)
     settings, folder = build_settings(tree), chosen.resolve().parent
@@ -104,17 +102,14 @@ def _with_features(settings: Settings, tree: Mapping[str, Any]) -> Settings:
             raise SettingsError("features.off", name, way_out)
     without = {one.name for one in settings.enabled.on if not one.settings}
     given = dict.fromkeys(sorted(tree.keys() - core_sections()), "")
-    _refuse_sections(given, [*core_sections(), *(entries().keys() - without)])
+    known = [*core_sections(), *(entries().keys() - without)]
+    for name in given:
+        if name not in known:
+            raise SettingsError(name, "...", f"unknown setting; known: {', '.join(known)}")
     kinds = {name: settings.enabled.section(name) for name in given}
     made = [converted(name, kind, tree) for name, kind in kinds.items() if kind is not None]
     further = tuple(one for one in made if one != type(one)())
     return msgspec.structs.replace(settings, further=further)
-
-
-def _refuse_sections(given: Iterable[str], names: list[str]) -> None:
-    for name in given:
-        if name not in names:
-            raise SettingsError(name, "...", f"unknown setting; known: {', '.join(names)}")
 
 
 def _overlay(tree: dict[str, Any], environment: Mapping[str, str]) -> dict[str, str]:

@@ -56,11 +56,6 @@ class Setting:
         """Whether an entry must have it."""
         return self.default is msgspec.NODEFAULT
 
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets it; empty = none."""
-        return "" if self.several else f"HUBWATCH_{self.section}_{self.name}".upper()
-
 
 @dataclass(frozen=True, slots=True)
 class Section:

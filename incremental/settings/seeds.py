@@ -1,11 +1,9 @@
 """Seeds: URLs that a user types to have a site watched."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from incremental.base.errors import InputError
@@ -13,13 +11,11 @@ from incremental.base.readable_urls import site_name
 from incremental.base.scope import Reach, Scope
 from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, host_of, may_be_host, typed_address
+from incremental.fetch.options import FetchSettings
 from store import Store
 from store.database.texts import to_json
 from store.enums import HubKind, HubRole
 from store.values import NewHub, SeenLink
-
-if TYPE_CHECKING:
-    from incremental.fetch.options import FetchSettings
 
 # Of a site's rules, what new terms leave as it is.
 _KEPT = ("home", "open_feeds", "folders", "named")
@@ -76,15 +72,11 @@ def check_address(url: str, fetch: FetchSettings) -> None:
     guard = AddressGuard(fetch.allowed_hosts, fetch.allowed_networks)
     try:
         guard.check_literal(host, port)
-        if local and not _is_allowed(host, port, fetch):
+        if local and not {host, f"{host}:{port}"}.intersection(fetch.allowed_hosts):
             guard.check_literal("127.0.0.1", port)
     except ForbiddenAddressError:
         way_out = Text("input.seed_not_public", host=urlsplit(url).netloc)
         raise InputError("seed", url, way_out) from None
-
-
-def _is_allowed(host: str, port: int, fetch: FetchSettings) -> bool:
-    return bool({host, f"{host}:{port}"}.intersection(fetch.allowed_hosts))
 
 
 def add_seed(  # noqa: PLR0913 - each bears on it

@@ -128,7 +128,7 @@ def crawler_at_work(settings: Settings, folder: Path) -> bool | None:
     if settings.store.database:
         return None
     try:
-        with (folder / settings.store.folder / "crawler.lock").open() as lock:
+        with (folder / settings.store.folder / CRAWLER_LOCK).open() as lock:
             # Shared, so that two simultaneous checks do not take each other for a daemon.
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
@@ -187,15 +187,15 @@ def note_settings(settings: Settings, folder: Path, file: Path | None) -> None:
         note.write_text(f"{file.resolve()}\n", encoding="utf-8")
 
 
-@contextlib.contextmanager
-def only_one(settings: Settings, folder: Path, name: str, problem: str) -> Iterator[None]:
+def only_one(
+    settings: Settings, folder: Path, name: str, problem: str
+) -> contextlib.AbstractContextManager[None]:
     """Hold the lock *name* beside the store.
 
     Raises:
         AlreadyRunningError: another process holds it; *problem* says what it does.
     """
-    with _alone(folder / settings.store.folder / name, problem):
-        yield
+    return _alone(folder / settings.store.folder / name, problem)
 
 
 @contextlib.contextmanager

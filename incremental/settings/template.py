@@ -38,13 +38,10 @@ def _table(section: Section) -> str:
     ]
     for one in section.settings:
         about = f" ({one.kind})" if one.kind != "text" else ""
-        lines += _comment(_plain(one.says) + about)
+        explained = _plain(one.says) + about
+        lines += textwrap.wrap(explained, _WIDTH, initial_indent="## ", subsequent_indent="## ")
         lines.append(_line(one))
     return "\n".join(lines) + "\n"
-
-
-def _comment(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="## ", subsequent_indent="## ")
 
 
 def _line(one: Setting) -> str:

@@ -19,7 +19,7 @@ from incremental.base.lookup import find_topic, web_address
 from incremental.base.tagging import checked_name, checked_tags, checked_words
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
-from incremental.topics.judging import IRRELEVANT, readiness, to_text
+from incremental.topics.judging import readiness, to_text
 from incremental.visit.page_texts import cached_text
 from store import Store
 from store.database.texts import to_json
@@ -226,7 +226,7 @@ def forget_example(store: Store, row: TopicRow, example_id: int, *, now: float) 
     """
     left = [one for one in store.topics.examples(row.id) if one.id != example_id]
     said = row.description or json.loads(row.keywords)
-    if not said and all(one.origin == IRRELEVANT for one in left):
+    if not said and all(one.origin == ExampleOrigin.IRRELEVANT for one in left):
         last = next((one.url for one in store.topics.examples(row.id) if one not in left), "")
         raise InputError("example", last, Text("input.last_example"))
     if not store.editing.forget_example(row.id, example_id, now=now):
@@ -329,7 +329,7 @@ def _checked_description(description: str) -> str:
 
 def _check_enough(store: Store, row: TopicRow, words: Sequence[str]) -> None:
     """Refuse to leave a topic nothing but key words that nothing can be learned from, or not even these."""
-    if any(one.origin != IRRELEVANT for one in store.topics.examples(row.id)):
+    if any(one.origin != ExampleOrigin.IRRELEVANT for one in store.topics.examples(row.id)):
         return
     if not words:
         raise InputError("keywords", "", Text("input.topic_needs"))

@@ -15,6 +15,7 @@ from classifier.words.values import LinkContext, Note, PageText, Relevance
 from incremental.base.texts import Text, named, read_text, stored
 from incremental.base.times import DAY, HOUR
 from store.database.texts import to_json
+from store.enums import ExampleOrigin
 from store.topics.values import ExampleRow, TopicRow
 from store.values import TopicScore
 
@@ -34,10 +35,6 @@ def warnings_of(row: TopicRow) -> list[str]:
     return list(map(read_text, json.loads(row.warnings)))
 
 
-# Origins of examples: given with the topic, or a user's verdict on a page that was found.
-EXAMPLE = "example"
-RELEVANT = "relevant"
-IRRELEVANT = "irrelevant"
 # Methods of guesses: as made with the hub's visit, and as refined later. The terms of a refined one are the
 # URL of the example that the link is like, with the cosine.
 BY_WORDS = "links"
@@ -62,11 +59,11 @@ def readiness(
     examples: Sequence[ExampleRow], keywords: Sequence[str], description: str = ""
 ) -> Readiness:
     """Return whether a topic can judge, and which examples are missing."""
-    given = [one for one in examples if one.origin == EXAMPLE]
+    given = [one for one in examples if one.origin == ExampleOrigin.EXAMPLE]
     missing = [one for one in given if not says_something(one)]
     # One usable example, key word or sentence is enough; the others are learned as they come.
     usable = bool(keywords or description) or any(
-        says_something(one) for one in examples if one.origin != IRRELEVANT
+        says_something(one) for one in examples if one.origin != ExampleOrigin.IRRELEVANT
     )
     if not missing:
         return Readiness(usable, "" if usable else Text("lacks.nothing_given"))

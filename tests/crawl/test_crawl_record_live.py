@@ -43,7 +43,7 @@ def note(
     status = FetchStatus.GONE if body is None else FetchStatus.FETCHED
     headers = {"content-type": kind or "text/html"}
     url = HOST + place
-    notebook.note(START + at, url, Response(url, status, url, 200, headers, content))
+    notebook.note(START + at, url, Response(url, status, 200, headers, content))
 
 
 def written(notebook: Notebook, folder: Path, lists: str = "") -> Path:
@@ -146,7 +146,7 @@ def test_what_a_replay_cannot_hold_is_left_out_and_counted(
     note(notebook, 2, "/?p=1", page(title="By number"))
     note(notebook, 3, "/photo", b"\x89PNG\x00\x01\x02\x03", "image/png")
     note(notebook, 4, "/long.html", "x" * 800_001)
-    elsewhere = Response("https://other.example/", FetchStatus.FETCHED, HOST + "/", 200, {}, b"<p>")
+    elsewhere = Response("https://other.example/", FetchStatus.FETCHED, 200, {}, b"<p>")
     notebook.note(START + 5, HOST + "/moved", elsewhere)
     notebook.note(START + 6, HOST + "/", Response(HOST + "/", FetchStatus.TIMED_OUT))
     assert notebook.left_out() == {

@@ -231,17 +231,16 @@ def test_every_setting_says_what_it_means() -> None:
     assert all(section.says for section in reference())
 
 
-def test_the_reference_knows_range_and_variable() -> None:
+def test_the_reference_knows_range_and_default() -> None:
     budget = setting_at("revisit.requests_per_day")
     assert budget is not None
     assert (budget.default, budget.kind) == (48, "a number, 0 or more")
-    assert budget.variable == "HUBWATCH_REVISIT_REQUESTS_PER_DAY"
     workers = setting_at("daemon.parse_workers")
     assert workers is not None
     assert workers.kind == 'a whole number from 0 to 64 or "auto"'
     url = setting_at("site[3].url")
     assert url is not None
-    assert (url.required, url.variable) == (True, "")
+    assert url.required
     assert setting_at("nothing.at_all") is None
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from incremental.base.features import entries, found, texts_of
 from incremental.base.scope import Reach
-from incremental.base.texts import LANGUAGES, Text, Words, named, read_text
-from incremental.base.texts.words import catalogue
+from incremental.base.texts import LANGUAGES, Text, Words, catalogue, named, read_text
 from incremental.fetch.status import FetchStatus
 from store.rules import Rule
 

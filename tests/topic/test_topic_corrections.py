@@ -81,14 +81,6 @@ def test_a_rejected_page_among_those_fetched_lowers_itself_and_its_like(method: 
     assert max(np.subtract(scores(trained, *odd), scores(model, *odd))) < 0
 
 
-@pytest.mark.parametrize("method", ["adaptive", "vsm"])
-def test_an_explanation_says_what_corrections_add(method: str) -> None:
-    page = text_page("football", 60)
-    likeness = give_feedback(learned(method), page, relevant=False).explain(page)
-    assert dict(likeness.views)["corrections"] == pytest.approx(-STRENGTH)
-    assert "corrections" not in dict(learned(method).explain(page).views)
-
-
 def test_a_correction_reaches_as_far_as_pages_are_alike() -> None:
     """All of it on the page itself, none of it where no word is shared."""
     evidence = Evidence(irrelevant=({"a": 1.0, "b": 1.0},))

@@ -165,9 +165,3 @@ def test_below_the_threshold_is_undecided_then_irrelevant() -> None:
     assert DOUBTFUL <= decision.score(undecided) < 0.5
     assert decision.verdict(decision.value - 2) is Verdict.IRRELEVANT
     assert decision.verdict(-float("inf")) is Verdict.IRRELEVANT
-
-
-def test_it_says_what_it_was_chosen_from() -> None:
-    assert decide(Usual(np.zeros(0))).source == "usual"
-    assert decide(Usual(stream(0.1))).source == "sample"
-    assert decide(Usual(stream(0.1)), irrelevant=[1.0]).source == "marks"

@@ -96,7 +96,6 @@ def test_what_is_judged_does_not_change_what_is_learned_next(*, by_meaning: bool
 
     first = trained()
     scores = [one.score for one in first.judge_many(found)]
-    first.explain(found[-1])
     again = trained()
     assert again.version == first.version
     assert again.fit.decision == first.fit.decision

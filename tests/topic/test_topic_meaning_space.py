@@ -52,7 +52,7 @@ def fitted(rows: Rows, examples: Sequence[int], wrong: Sequence[int]) -> Meaning
     st.lists(st.integers(0, 39), max_size=2),
     st.sampled_from([1, 2, MIN_PAGES]),
 )
-def test_scores_are_finite_and_the_parts_add_up_whatever_the_vectors_are(
+def test_scores_are_finite_whatever_the_vectors_are(
     rows: list[list[float]], examples: list[int], wrong: list[int], times: int
 ) -> None:
     vectors = np.array(rows * times, dtype=np.float32)
@@ -69,10 +69,7 @@ def test_scores_are_finite_and_the_parts_add_up_whatever_the_vectors_are(
     assert (sums[(alike > 0.2).any(axis=1)] > 0.99).all()
     batch = PageBatch([page(inside[0])], background_of(vectors))
     words = np.array([2.0])
-    (score,) = view.scores(batch, words)
-    assert np.isfinite(score)
-    if parts := view.parts(batch, words):
-        assert sum(part for _, part in parts) == pytest.approx(score, abs=1e-6)
+    assert np.isfinite(view.scores(batch, words)).all()
 
 
 def test_pages_that_are_all_alike_have_neither_neighbours_nor_a_direction() -> None:

@@ -192,7 +192,7 @@ def test_nothing_to_learn_from_is_an_error_that_names_it(
 ) -> None:
     with pytest.raises(TopicError) as raised:
         TopicModel.learn(examples, keywords, background=background())
-    assert raised.value.field == field
+    assert str(raised.value).startswith(f"{field} ")
     assert "give" in str(raised.value)
 
 
@@ -227,7 +227,6 @@ from classifier.words.values import PageText
 read = lambda name: json.loads((pathlib.Path(sys.argv[1]) / f"{name}.json").read_text())
 model = TopicModel.from_json(read("model"), background=Background.from_json(read("background")))
 page = PageText("u", title="Goalkeeper striker")
-model.explain(page)
 print(model.judge(page).score, "logistic" in dict(model.fit.scorer.others), "sklearn" in sys.modules)
 """
     command = [sys.executable, "-c", program, str(tmp_path)]
@@ -288,22 +287,6 @@ def test_a_damaged_topic_is_refused(change: dict[str, object]) -> None:
 def test_what_is_no_topic_is_refused(data: object) -> None:
     with pytest.raises(TopicModelError):
         TopicModel.from_json(data, background=background())
-
-
-def test_an_explanation_says_what_was_lacking() -> None:
-    model = learned()
-    passed = model.explain(text_page("football", 50))
-    failed = model.explain(text_page("cooking", 50))
-    assert passed.needed == 0.0
-    assert failed.needed == pytest.approx(failed.threshold - failed.standing)
-    assert {name for name, _ in passed.views} >= {"terms", "concepts"}
-    assert {term for term, _ in failed.missing} & {"striker", "goal", "match", "refere", "leagu"}
-
-
-def test_an_empty_page_is_explained_too() -> None:
-    explained = learned().explain(PageText("u"))
-    assert explained.verdict is Verdict.IRRELEVANT
-    assert explained.terms == ()
 
 
 def test_evidence_is_bounded() -> None:

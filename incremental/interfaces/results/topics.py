@@ -7,10 +7,10 @@ from datetime import datetime
 from incremental.base.lookup import find_topic
 from incremental.base.texts import read_text
 from incremental.interfaces.results.schema import result_of
-from incremental.topics.judging import EXAMPLE, IRRELEVANT, RELEVANT, warnings_of
+from incremental.topics.judging import warnings_of
 from store import Store
 from store.answers import NewQuery
-from store.enums import TopicState
+from store.enums import ExampleOrigin, TopicState
 from store.topics.values import TopicRow
 
 _VERDICTS = ("relevant", "doubtful", "irrelevant", "guess")
@@ -63,8 +63,9 @@ def topic_results(store: Store) -> list[Topic]:
                 why=read_text(row.why),
                 tags=tags.get(row.id, []),
                 version=row.version or None,
-                examples=examples.get(EXAMPLE, 0),
-                corrections=examples.get(RELEVANT, 0) + examples.get(IRRELEVANT, 0),
+                examples=examples.get(ExampleOrigin.EXAMPLE, 0),
+                corrections=examples.get(ExampleOrigin.RELEVANT, 0)
+                + examples.get(ExampleOrigin.IRRELEVANT, 0),
                 pages={verdict: pages.get(verdict, 0) for verdict in _VERDICTS},
                 warnings=warnings_of(row),
             )

@@ -49,7 +49,7 @@ class VectorKeeper:
             return now + FAILED_SECONDS
         waiting = self._store.vectors.waiting(self._space, limit=_BATCH)
         for one in waiting:
-            page = page_text(one)
+            page = PageText(one.url, title=one.title, body=one.text)
             self._started.append((one, page, self._embedder.start(page)))
         return now + (BUSY_SECONDS if waiting else IDLE_SECONDS)
 
@@ -98,8 +98,3 @@ def kept_meanings(
         return {}
     meanings = (packed(space, row[: dimension or len(row)]) for row in rows)
     return {page: one for page, one in zip(known, meanings, strict=True) if one is not None}
-
-
-def page_text(waiting: WaitingText) -> PageText:
-    """Return the text to embed of an announced page."""
-    return PageText(waiting.url, title=waiting.title, body=waiting.text)

@@ -41,7 +41,8 @@ def passages_of(page: PageText, *, slow: bool = False) -> tuple[str, ...]:
     """
     title = plain(page.title[:_TITLE])
     body = body_of(page)
-    dense = _is_dense(title + body)
+    sample = (title + body)[:500]
+    dense = len(_DENSE.findall(sample)) * 4 > len(sample)
     if slow:
         title = headline_of(title)
         lead = body[: SLOW_DENSE_LEAD if dense else SLOW_LEAD]
@@ -72,8 +73,3 @@ def plain(text: str) -> str:
     """Return a text on one line, without NUL bytes and lone surrogates, which no model reads."""
     kept = text.replace("\x00", " ").encode("utf-8", "ignore").decode("utf-8")
     return _SPACE.sub(" ", kept).strip()
-
-
-def _is_dense(text: str) -> bool:
-    sample = text[:500]
-    return len(_DENSE.findall(sample)) * 4 > len(sample)

@@ -18,7 +18,7 @@ from incremental.features.discovery.search_provider import Search, SearchAnswer
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings, build_settings
 from incremental.topics.editing import begin
-from incremental.topics.judging import EXAMPLE, to_text
+from incremental.topics.judging import to_text
 from incremental.topics.model_store import TopicModelStore
 from store import Store
 from store.discovery.values import ProposalState
@@ -108,7 +108,7 @@ def bridges(sqlite_store: Store) -> Store:
     url = "http://known.example/bridge"
     sqlite_store.cache.put(url, PAGES[url])
     text = PageText(url, title="A bridge", body=BRIDGE * 6)
-    example = NewExample(url, canonical_key(url), ExampleOrigin(EXAMPLE), text=to_text(text))
+    example = NewExample(url, canonical_key(url), ExampleOrigin.EXAMPLE, text=to_text(text))
     sqlite_store.topics.put_examples(topic, [example], now=START)
     row = sqlite_store.topics.topic("bridges")
     assert row is not None
