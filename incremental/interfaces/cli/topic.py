@@ -1,7 +1,5 @@
 """Topics: ``topic add list show edit forget remove``, ``relevant``, ``irrelevant``."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

@@ -76,11 +76,16 @@ def explain_topic(store: Store, row: TopicRow) -> dict[str, Any]:
 
 
 def top_terms(store: Store, row: TopicRow, examples: Sequence[ExampleRow]) -> list[dict[str, Any]]:
-    """Return the terms that a topic learned, strongest first, for JSON; none before it learned."""
+    """Return the terms that a topic learned, strongest first, for JSON; none before it learned.
+
+    Each with a word that it stands for, and its part.
+    """
     kept = json.loads(store.topics.model(row.id) or "{}").get("terms", [])
     wording = _wording(row, examples)
     _learn_words(store, row, wording, [term for term, _ in kept])
-    return _terms(kept, wording)
+    return [
+        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in kept
+    ]
 
 
 def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[str]) -> None:
@@ -119,10 +124,3 @@ def _wording(row: TopicRow, examples: Sequence[ExampleRow]) -> Wording:
     for page in texts:
         wording.learn(page.url, [page.title, *page.headings, page.meta, page.body, *page.anchors])
     return wording
-
-
-def _terms(parts: Sequence[tuple[str, float]], wording: Wording) -> list[dict[str, Any]]:
-    """Return terms with a word that each stands for and its part, for JSON."""
-    return [
-        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in parts
-    ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from incremental.base.texts import read_text
+from incremental.base.times import DAY
 from incremental.daemon.health import HealthReport
 from incremental.daemon.housekeeping import last_done
 from incremental.daemon.pulse import STALE_SECONDS
@@ -21,7 +22,6 @@ from store.values import SiteRow
 MOST_QUARANTINED = 50
 # Of the sites due first: a spent budget may delay some of them.
 _MOST_COMPARED = 50
-DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,8 @@ def site_statuses(
     """Return how each of these sites fares."""
     counts = store.read.visit_counts(now - DAY)
     notes = settings.enabled.by_id("site_notes", store)
-    due, unread, events = (
-        store.monitor.next_due(),
-        store.monitor.unread_seeds(),
-        store.monitor.events(),
-    )
+    due, unread = store.monitor.next_due(), store.monitor.unread_seeds()
+    events = store.monitor.events()
     return [
         result_of(
             SiteStatus,

@@ -33,7 +33,7 @@ from incremental.interfaces.web.reading import like_of, terms_of
 from incremental.interfaces.web.undo import unsaid
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
 # Longer addresses are not gone back to.
@@ -180,7 +180,7 @@ def _site_images(web: Web) -> Callable[[int], Markup]:
 def _version() -> str:
     """Return a digest of the static files."""
     digest = hashlib.blake2b(digest_size=6)
-    for path in sorted(_STATIC.iterdir()):
+    for path in sorted(STATIC.iterdir()):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

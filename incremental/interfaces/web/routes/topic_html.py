@@ -1,11 +1,9 @@
 """Topics: examples, keywords, scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -37,11 +35,9 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
+from incremental.topics.previewing import Preview
 from store import Store
 from store.topics.values import TopicRow
-
-if TYPE_CHECKING:
-    from incremental.topics.previewing import Preview
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Field(max_length=10_000)]
