@@ -36,15 +36,17 @@ from incremental.interfaces.web.reading import (
     terms,
     terms_of,
 )
-from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.undo import TakeBack, undo_latest, undoable
 from incremental.interfaces.web.views import (
     PREFERENCES,
+    Back,
+    RowIds,
     View,
     page,
     prefer,
     preferred,
     query,
+    see,
     words_of,
 )
 from incremental.topics.editing import give_feedback

@@ -33,8 +33,7 @@ from incremental.interfaces.site_editing import (
 )
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.routes.forms import Back, RowIds, see
-from incremental.interfaces.web.views import page, problem_of, query, words_of
+from incremental.interfaces.web.views import Back, RowIds, page, problem_of, query, see, words_of
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct

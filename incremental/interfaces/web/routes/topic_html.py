@@ -16,17 +16,17 @@ from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import parted
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.topic import top_terms
-from incremental.interfaces.results.previews import (
+from incremental.interfaces.results.topics import (
     preview_of_edit,
     preview_of_mark,
     preview_of_new,
+    topic_result,
+    topic_results,
 )
-from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
-from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.interfaces.web.views import page, problem_of, see, words_of
 from incremental.topics.editing import (
     METHODS,
     begin,
