@@ -79,7 +79,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Operate": {
-        "serve": "at_work:serve Serve the web page, the API and the feeds; fetch nothing.",
+        "serve": "running:serve Serve the web page, the API and the feeds; fetch nothing.",
         "doctor": "doctor:doctor Check the installation, the settings and the store; change nothing.",
         "list": "sites:list_sites List the watched sites.",
         "hubs": "explaining:hubs List hubs: new pages, next visit and the reason.",

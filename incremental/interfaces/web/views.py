@@ -50,8 +50,9 @@ PREFERENCES: Mapping[str, Collection[str]] = {
 _YEAR = 365 * 86_400
 _MOST_RANGES = 20
 _RANGE = re.compile(r"\s*(?P<tag>[a-z]+)(-\w+)*\s*(;\s*q=(?P<weight>\d(\.\d{0,3})?)\s*)?")
-RowId = Annotated[int, Form(ge=1, le=2**62)]
-RowIds = Annotated[list[RowId], Form(max_length=1_000, default_factory=list)]
+RowIds = Annotated[
+    list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=1_000, default_factory=list)
+]
 Back = Annotated[str, Form(max_length=2_000)]
 """The path to return to; ignored if it is not ours."""
 

@@ -20,9 +20,8 @@ from incremental.base.texts import stored
 from incremental.base.times import DAY, HOUR
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import by_name, when
-from incremental.interfaces.results.status import SiteStatus, site_statuses
+from incremental.interfaces.results.status import SiteStatus, hub_results, site_statuses
 from incremental.interfaces.site_editing import (
     edit_site,
     hours_typed,
