@@ -114,7 +114,7 @@ def run(
             member.leave()
         # A daemon that was stopped while the store could not be used has nothing to sum up.
         with contextlib.suppress(*([] if once else [StoreUnavailableError])):
-            reporter.finish(once=once)
+            reporter.finish(HostGate(store, settings), once=once)
     if unfinished:
         leave_at_once()
 
