@@ -37,11 +37,6 @@ from incremental.crawl.sharing import refuse_beside
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.interfaces.explain.page import explain
 from incremental.interfaces.filters import Filters
-from incremental.interfaces.results.previews import (
-    TopicPreview,
-    preview_of_edit,
-    preview_result,
-)
 from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 - offered with the crawler
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
@@ -51,7 +46,13 @@ from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.topics import Topic as Topic  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.topics import topic_result, topic_results
+from incremental.interfaces.results.topics import (
+    TopicPreview,
+    preview_of_edit,
+    preview_result,
+    topic_result,
+    topic_results,
+)
 from incremental.interfaces.site_editing import edit_site
 from incremental.settings import Settings
 from incremental.settings.loading import build_settings, load_settings

@@ -16,10 +16,9 @@ import requests
 
 from hubwatch.errors import HubwatchError
 from incremental.base.errors import NotFoundError
-from incremental.interfaces.results.previews import TopicPreview
 from incremental.interfaces.results.schema import NewPages, Page, PageChange, SiteVisit, TextChange
 from incremental.interfaces.results.sites import AddedSite, Site
-from incremental.interfaces.results.topics import Topic
+from incremental.interfaces.results.topics import Topic, TopicPreview
 
 _TIMEOUT_SECONDS = 60.0
 _BATCH = 500

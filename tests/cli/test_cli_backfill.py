@@ -97,7 +97,7 @@ def test_a_run_says_it_as_it_happens(tmp_path: Path, capsys: pytest.CaptureFixtu
             reporter = Reporter(crawl.store, as_json=as_json)
             crawl.crawler._announced = reporter.announced
             crawl.run(DAY if as_json else 1.5 * DAY)
-            reporter.finish(once=False)
+            reporter.finish(crawl.crawler.frontier.gate, once=False)
     printed = capsys.readouterr().out
     assert "older news.example: 12 older articles were added under /blog/2007/03/" in printed
 

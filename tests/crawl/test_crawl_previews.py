@@ -15,7 +15,7 @@ from classifier.embedding.local import LocalEmbedder
 from classifier.embedding.packages import installed
 from classifier.words.values import PageText
 from incremental.base.lookup import find_topic
-from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
+from incremental.interfaces.results.topics import preview_of_edit, preview_of_new
 from incremental.sandbox import read_body
 from incremental.settings import Settings
 from incremental.settings.sections import EmbeddingSettings

@@ -19,7 +19,7 @@ from incremental.base.times import HOUR
 from incremental.daemon.assembly import make_crawler, make_fetcher, make_renderer
 from incremental.fetch.options import FetchSettings
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.hubs import hub_results
+from incremental.interfaces.results.status import hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.settings import RevisitSettings, Settings

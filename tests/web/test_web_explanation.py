@@ -17,8 +17,8 @@ from incremental.base.urls import canonical_key
 from incremental.crawl.sites import watch
 from incremental.interfaces.cli.explaining import broken
 from incremental.interfaces.explain.page import explain, next_visit
-from incremental.interfaces.results.hubs import hub_results
 from incremental.interfaces.results.schema import when
+from incremental.interfaces.results.status import hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.schedule.budget import BudgetState
 from incremental.schedule.protocol import VisitExplanation

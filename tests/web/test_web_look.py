@@ -21,7 +21,7 @@ from playwright.sync_api import Page, expect
 from incremental.base.texts import Text, Words
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.page import budget_and_visit, planned
-from incremental.interfaces.results.hubs import hub_results
+from incremental.interfaces.results.status import hub_results
 from incremental.interfaces.web.routes.sites import LEAST_COUNTED, hour_rates
 from incremental.interfaces.web.server import served as serving
 from incremental.interfaces.web.views import View

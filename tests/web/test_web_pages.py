@@ -211,7 +211,7 @@ def test_a_site_is_paused_and_removed(served: Served) -> None:
     assert "other.example" not in client.get("/sites").text
 
 
-def test_a_change_is_shown_word_by_word(served: Served) -> None:
+def test_a_change_is_shown_line_by_line(served: Served) -> None:
     client = served.client()
     page = client.get("/api/v1/pages/lookup", params={"url": HOME + "new-0.html"}).json()["id"]
     link = re.search(r'href="(/pages/\d+\?change=\d+)#diff"', client.get(f"/pages/{page}").text)

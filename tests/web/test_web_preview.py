@@ -14,7 +14,7 @@ from topic_web import HOME, LATER, OLD, WORDS, address, shown, story
 from web_served import Served, form_token, post, served_at
 
 from incremental.base.errors import InputError
-from incremental.interfaces.results.previews import preview_of_edit, preview_of_new
+from incremental.interfaces.results.topics import preview_of_edit, preview_of_new
 from incremental.topics.editing import begin
 from incremental.topics.previewing import Preview
 from store.answers import NewQuery

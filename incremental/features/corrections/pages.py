@@ -9,9 +9,8 @@ from incremental.base.errors import NotFoundError
 from incremental.base.texts import Text, stored
 from incremental.features.corrections.not_news import is_said, object_to, take_back
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
-from incremental.interfaces.web.views import page, query
+from incremental.interfaces.web.views import page, query, see
 from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)

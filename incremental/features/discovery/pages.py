@@ -12,8 +12,7 @@ from incremental.features.discovery.facts import Decision, decide
 from incremental.features.discovery.making import make_discoverer
 from incremental.features.discovery.settings import DiscoverySettings
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.views import page
+from incremental.interfaces.web.views import page, see
 from store import Store
 from store.topics.values import TopicRow
 

@@ -21,8 +21,7 @@ from incremental.features.messages.hooks import Delivered
 from incremental.features.messages.notifier import send_test
 from incremental.features.messages.settings import ChannelSettings
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
-from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.views import page, problem_of
+from incremental.interfaces.web.views import page, problem_of, see
 from store import Store
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)

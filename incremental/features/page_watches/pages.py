@@ -22,8 +22,7 @@ from incremental.interfaces.web.api.schemas import RowId, api_router
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.feeds import Entry
 from incremental.interfaces.web.routes.feeds import Format, answer, entry_id
-from incremental.interfaces.web.routes.forms import see
-from incremental.interfaces.web.views import page, problem_of, query, words_of
+from incremental.interfaces.web.views import page, problem_of, query, see, words_of
 from store import Store
 from store.enums import WatchState
 from store.watched_changes import ChangeQuery

@@ -44,22 +44,22 @@ PURPOSES: dict[str, dict[str, Any]] = {
     },
     "Read": {
         "new": "new:new List new pages, newest first.",
-        "search": "searching:search Search announced pages by words, or by meaning.",
+        "search": "new:search Search announced pages by words, or by meaning.",
         "show": "one_page:show Show the stored facts and text of a page, now or at a given time.",
         "check": "explaining:check Explain how a URL is treated, and why it was (not) found.",
         "history": "one_page:history Show the history of a page: changes, sightings, visits.",
         "diff": "one_page:diff Show what changed in the text of a page, without noise.",
         "searches": {
             HELP: "Saved searches.",
-            "save": "searching:save Save a search; the web page, feeds and messages can use it.",
-            "list": "searching:list_searches List the saved searches.",
-            "remove": "searching:remove Delete a saved search.",
+            "save": "new:save Save a search; the web page, feeds and messages can use it.",
+            "list": "new:list_searches List the saved searches.",
+            "remove": "new:remove Delete a saved search.",
         },
     },
     "Mark and correct": {
         "relevant": "topic:relevant Mark pages as relevant to a topic; it learns within seconds.",
         "irrelevant": "topic:irrelevant Mark pages as irrelevant to a topic; it learns within seconds.",
-        "label": "labelling:label Label pages as hubs or articles, at once and for training.",
+        "label": "editing:label Label pages as hubs or articles, at once and for training.",
         "models": {
             HELP: "Versions of the hub classifier.",
             "list": "hub_models:list_versions List the versions, oldest first, and the one in use.",
@@ -80,7 +80,7 @@ PURPOSES: dict[str, dict[str, Any]] = {
         },
     },
     "Operate": {
-        "serve": "at_work:serve Serve the web page, the API and the feeds; fetch nothing.",
+        "serve": "running:serve Serve the web page, the API and the feeds; fetch nothing.",
         "doctor": "doctor:doctor Check the installation, the settings and the store; change nothing.",
         "list": "sites:list_sites List the watched sites.",
         "hubs": "explaining:hubs List hubs: new pages, next visit and the reason.",

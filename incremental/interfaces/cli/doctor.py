@@ -18,7 +18,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hubwatch.errors import HubwatchError
 from incremental.base.errors import FeatureError, SettingsError
 from incremental.base.findings import (
     Finding,
@@ -84,7 +83,8 @@ def _findings(
         with inspected(store_address(settings, folder)) as found:
             yield _of_store(found, home, check=check)
     except (StoreError, SettingsError) as error:
-        yield _unusable(error)
+        ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
+        yield problem("store", str(error), next(ways, "see [store] in the settings"))
     yield from _versions(settings)
 
 
@@ -143,12 +143,6 @@ def _of_store(store: Inspection | None, home: Path, *, check: bool) -> Finding:
         way_out = "back it up; the next command that opens it applies them"
         return warning("store", says, way_out)
     return ok("store", f"{kind}; {sound or '--store reads all of it'}")
-
-
-def _unusable(error: HubwatchError) -> Finding:
-    """Return why the store cannot be used, with the way out."""
-    ways = (way for kind, way in _WAYS_OUT.items() if isinstance(error, kind))
-    return problem("store", str(error), next(ways, "see [store] in the settings"))
 
 
 def _versions(settings: Settings) -> Iterator[Finding]:

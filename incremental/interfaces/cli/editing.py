@@ -1,8 +1,8 @@
-"""Changing what is watched: ``edit``, ``visit``."""
+"""Changing what is watched: ``edit``, ``visit``, ``label``."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -35,6 +35,7 @@ from incremental.interfaces.site_editing import (
 )
 from incremental.settings import Settings
 from incremental.settings.storage import daemon_at_work
+from incremental.topics.training.corrections import correct_all
 from store import Store
 
 
@@ -153,3 +154,23 @@ def _requested(store: Store, settings: Settings, name: str, names: Sequence[str]
         if len(names) == 1:
             raise
         return [Visit(name, "", datetime.fromtimestamp(at, UTC), str(error))]
+
+
+def label(
+    context: typer.Context,
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Pages of watched sites.")],
+    kind: Annotated[
+        Literal["hub", "article"], typer.Argument(metavar="hub|article", help="What the pages are.")
+    ],
+) -> None:
+    """Label pages as hubs or articles; a label takes effect at once and trains the classifier.
+
+    A hub is visited from now on and never dropped; an article is never a hub.
+    """
+    with open_store(context) as store:
+        results = correct_all(store, urls, kind, now=now())
+    for result in results if not printed_json(context, results) else ():
+        if not result.error:
+            where = ", ".join(result.sites) or "no watched site, used for training only"
+            say(f"labelled {readable(result.url)} as {result.label}: {where}")
+    say_failed([result.error for result in results if result.error], len(results))

@@ -24,8 +24,8 @@ from incremental.interfaces.cli.common import (
     wants_json,
 )
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import when
+from incremental.interfaces.results.status import Hub, hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.settings.storage import models_folder
 

@@ -1,4 +1,4 @@
-"""What is new, and older pages that were added to lists: ``new``."""
+"""Announced pages: ``new``, with the older pages that were added to lists, ``search``, ``searches``."""
 
 import math
 import sys
@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from incremental.base.errors import InputError, NotFoundError
+from incremental.base.lookup import find_page
 from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
@@ -17,24 +19,40 @@ from incremental.interfaces.cli.common import (
     now,
     open_store,
     print_json,
+    print_list,
     print_table,
+    report,
     say,
     settings_of,
     wants_json,
 )
-from incremental.interfaces.cli.filtering import Given, check_only, filtered, query_of
+from incremental.interfaces.cli.filtering import (
+    Given,
+    check_only,
+    filtered,
+    filters_of,
+    in_words,
+    query_of,
+)
 from incremental.interfaces.explain.backfill import headline
-from incremental.interfaces.results.schema import Page, page_result, scored, when
+from incremental.interfaces.filters import from_json, to_json
+from incremental.interfaces.results.schema import (
+    NewPages,
+    Page,
+    by_name,
+    dated,
+    page_result,
+    when,
+)
 from incremental.interfaces.results.tables import columns_of, write_csv
 from incremental.interfaces.results.topics import why_empty
 from incremental.settings.storage import daemon_at_work
 from store import Store
-from store.answers import NewQuery
+from store.answers import NewQuery, SavedSearchRow
 from store.crawl.backfills import MAX_LIMIT
+from store.search.words import read_query
 
 _SHOWN_EVENTS = 5
-
-
 Format = Literal["table", "json", "csv", "urls"]
 
 
@@ -138,7 +156,7 @@ def _print_pages(pages: Sequence[Page], what: str, topic: str = "") -> None:
 
 def _score(page: Page, topic: str) -> str:
     """Return a score for one cell: ``0.83``, ``0.47 doubtful``, ``0.61 guess``."""
-    found = scored(page, topic)
+    found = next((one for one in page.topics if one.topic == topic), None)
     if found is None:
         return "-"
     note = named("topics", found.verdict).lower() if found.fetched else "guess"
@@ -155,3 +173,130 @@ def _say_backfills(store: Store, query: NewQuery) -> None:
         say(f"and {counted(len(events) - _SHOWN_EVENTS, 'more event')}")
     if events:
         say("list the pages: hubwatch new --backfills")
+
+
+@filtered()
+def search(  # noqa: PLR0913 - each is an option of the command
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORDS]...", help='All must match; "phrase", -without, prefix*.'),
+    ] = None,
+    *,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Pages like this announced one in meaning, the most alike first."
+        ),
+    ] = None,
+    saved: Annotated[str, typer.Option(metavar="NAME", help="Run this saved search.")] = "",
+    given: Given,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Maximum number, newest first.")
+    ] = 20,
+    after: Annotated[int | None, typer.Option(help="Continue after this cursor.")] = None,
+) -> None:
+    """Search announced pages by words in title and text, newest first, or by meaning."""
+    if sum((bool("".join(words or ()).strip()), like is not None, bool(saved))) != 1:
+        raise InputError(
+            "WORDS", "", "give words to search for, a page (--like URL) or --saved NAME"
+        )
+    with open_store(context) as store:
+        if saved:
+            check_only(given, beside="--saved, which has filters of its own")
+            filters = from_json(_saved(store, saved).query)
+            query = filters.query(now(), limit=limit, after=after)
+        else:
+            query = query_of(store, given, " ".join(words or ()), limit=limit, after=after)
+        if like is None:
+            _answer(context, store, query)
+        elif after is not None:
+            raise InputError("--after", after, "goes without --like; for more, raise --limit")
+        else:
+            _answer_like(context, store, find_page(store, like)["id"], query)
+
+
+def _saved(store: Store, name: str) -> SavedSearchRow:
+    row = store.answers.search(name)
+    if row is None:
+        raise NotFoundError(f"no search is called {name!r}")
+    return row
+
+
+def _answer(context: typer.Context, store: Store, query: NewQuery) -> None:
+    if query.text.strip() and not any(not p.excluded for p in read_query(query.text)):
+        raise InputError("words", query.text, "contains no word to search for")
+    answer = store.answers.new(query)
+    pages = [page_result(row) for row in answer.rows]
+    found = NewPages(pages, answer.cursor, answer.more)
+    rows = [
+        (when(row.found_at), row.site, row.name, row.excerpt, readable(row.url))
+        for row in answer.rows
+    ]
+    columns = ("found", "site", "title", "text", "url")
+    title = counted(len(rows), "page")
+    print_list(context, found, title, columns, rows, empty="nothing found")
+    if answer.more and not wants_json(context):
+        say(f"more: --after {answer.cursor}")
+
+
+def _answer_like(context: typer.Context, store: Store, page_id: int, query: NewQuery) -> None:
+    """Print the announced pages nearest in meaning to a page that has a vector."""
+    from incremental.topics.embedding.likeness import pages_like, vector_of  # noqa: PLC0415 - numpy
+
+    found = pages_like(store, *vector_of(store, page_id), query, but=page_id)
+    result = {
+        "pages": [
+            by_name(page_result(one.page)) | {"likeness": round(one.likeness, 4)} for one in found
+        ]
+    }
+    rows = [
+        (
+            *(f"{one.likeness:.2f}", when(one.page.found_at), one.page.site, one.page.name),
+            readable(one.page.url),
+        )
+        for one in found
+    ]
+    columns = ("likeness", "found", "site", "title", "url")
+    title = counted(len(rows), "page")
+    print_list(context, result, title, columns, rows, empty="nothing found")
+
+
+@filtered()
+def save(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Its name; an existing one is replaced.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORDS]...", help="As for search.")
+    ] = None,
+    *,
+    given: Given,
+) -> None:
+    """Save a search; the web page, feeds and messages can use it."""
+    if not clean(name):
+        raise InputError("name", name, "must have a letter or a digit")
+    with open_store(context) as store:
+        filters = filters_of(store, given, " ".join(words or ()))
+        filters.query(now())  # refuse an invalid time now, not at every use
+        store.answers.save_search(clean(name), to_json(filters), now=now())
+    report(context, {"saved": clean(name)}, f"saved {clean(name)}")
+
+
+def list_searches(context: typer.Context) -> None:
+    """List the saved searches."""
+    with open_store(context) as store:
+        rows = store.answers.searches()
+        searches = [(row.name, in_words(store, from_json(row.query))) for row in rows]
+    empty = "no saved search yet; save one: hubwatch searches save NAME WORDS"
+    facts = [dated(row) for row in rows]
+    print_list(context, facts, "Searches", ("name", "search"), searches, empty=empty)
+
+
+def remove(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Of a saved search.")],
+) -> None:
+    """Delete a saved search."""
+    with open_store(context) as store:
+        store.answers.remove_search(_saved(store, name).name)
+    report(context, {"removed": name}, f"removed {name}")

@@ -9,9 +9,10 @@ from incremental.base.plain_text import clean
 from incremental.base.readable_urls import readable
 from incremental.base.texts import named
 from incremental.fetch.status import HARMLESS, FetchStatus
-from incremental.interfaces.cli.common import counted, print_json
+from incremental.interfaces.cli.common import counted, now, print_json
 from incremental.interfaces.cli.logs import say, tell
 from incremental.interfaces.explain.backfill import headline
+from incremental.visit.host_gate import HostGate
 from store import Store
 from store.answers import NewQuery
 from store.crawl.backfills import BackfillEvent
@@ -69,11 +70,17 @@ class Reporter:
             events[own.id] = own
         return list(events.values())
 
-    def finish(self, *, once: bool) -> None:
-        """Print a summary; exit with 1 after a single run with failed visits or unread seeds."""
+    def finish(self, gate: HostGate, *, once: bool) -> None:
+        """Print a summary; exit with 1 after a single run with failed visits or unread seeds.
+
+        *gate* knows of the seeds that were not asked for because of their robots.txt.
+        """
         failed = sum(count for status, count in self._visits.items() if status not in HARMLESS)
         for seed in self._unread_seeds():
-            say(f"hubwatch: {readable(seed.url)}: {named('fetch', seed.last_status or 'waiting')}")
+            asked = gate.ask(seed.url, now())
+            status = seed.last_status or ("waiting" if asked.refusal is None else "")
+            why = named("fetch", status) if status else asked.says
+            say(f"hubwatch: {readable(seed.url)}: {why}")
             failed += 1
         if self._as_json:
             print_json({"visits": self._visits, "new": self._announced, "failed": failed})

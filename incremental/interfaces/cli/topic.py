@@ -1,7 +1,5 @@
 """Topics: ``topic add list show edit forget remove``, ``relevant``, ``irrelevant``."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence
@@ -43,7 +41,7 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
-from incremental.topics.previewing import Version
+from incremental.topics.previewing import LatestPages, Version
 from store import Store
 from store.enums import TopicState
 from store.topics.values import TopicRow
@@ -137,7 +135,6 @@ def _learn(
         return row, ""
     # Numbers are loaded only where a topic learns.
     from incremental.daemon.assembly import make_topic_models  # noqa: PLC0415
-    from incremental.topics.previewing import LatestPages  # noqa: PLC0415
 
     clock = SystemClock()
     with make_topic_models(store, settings_of(context)[0], clock) as model_store:

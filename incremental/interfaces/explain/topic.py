@@ -1,21 +1,17 @@
 """Why a page is (not) relevant to a topic: stored verdicts, and what the topic learned."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incremental.base.texts import Text, named
 from incremental.base.urls import canonical_key
 from incremental.interfaces.results.schema import by_name
 from incremental.interfaces.results.topics import topic_result
 from incremental.topics.judging import BY_MEANING, from_text, says_something
+from incremental.topics.wording import Wording
 from store import Store
 from store.topics.values import ExampleRow, TopicRow
-
-if TYPE_CHECKING:
-    from incremental.topics.wording import Wording
 
 SHOWN_TERMS = 20
 # Pages in which the words of a topic's terms are looked for; to cut one into words takes milliseconds.
@@ -57,8 +53,6 @@ def word_of(store: Store, page_id: int) -> Callable[[str], str]:
 
     The text is the one stored last.
     """
-    from incremental.topics.wording import Wording  # noqa: PLC0415 - quick without topics
-
     wording, text = Wording(), store.answers.text(page_id)
     if text is not None:
         wording.learn("", [text.title, text.text])
@@ -76,11 +70,16 @@ def explain_topic(store: Store, row: TopicRow) -> dict[str, Any]:
 
 
 def top_terms(store: Store, row: TopicRow, examples: Sequence[ExampleRow]) -> list[dict[str, Any]]:
-    """Return the terms that a topic learned, strongest first, for JSON; none before it learned."""
+    """Return the terms that a topic learned, strongest first, for JSON; none before it learned.
+
+    Each with a word that it stands for, and its part.
+    """
     kept = json.loads(store.topics.model(row.id) or "{}").get("terms", [])
     wording = _wording(row, examples)
     _learn_words(store, row, wording, [term for term, _ in kept])
-    return _terms(kept, wording)
+    return [
+        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in kept
+    ]
 
 
 def _learn_words(store: Store, row: TopicRow, wording: Wording, terms: Sequence[str]) -> None:
@@ -111,18 +110,9 @@ def _example(one: ExampleRow) -> dict[str, Any]:
 
 def _wording(row: TopicRow, examples: Sequence[ExampleRow]) -> Wording:
     """Return the words of what the topic learns from: its terms are stems."""
-    from incremental.topics.wording import Wording  # noqa: PLC0415 - quick without topics
-
     wording = Wording()
     wording.learn("", [row.description, *json.loads(row.keywords)])
     texts = [from_text(one.text) for one in examples if one.text is not None]
     for page in texts:
         wording.learn(page.url, [page.title, *page.headings, page.meta, page.body, *page.anchors])
     return wording
-
-
-def _terms(parts: Sequence[tuple[str, float]], wording: Wording) -> list[dict[str, Any]]:
-    """Return terms with a word that each stands for and its part, for JSON."""
-    return [
-        {"term": term, "word": wording.word(term), "part": round(part, 4)} for term, part in parts
-    ]

@@ -196,27 +196,18 @@ def page_topic(mark: TopicMark) -> PageTopic:
 
 def page_result(page: AnnouncedPage) -> Page:
     """Return an announced page."""
-    return _page(Page, page)
+    topics = [page_topic(mark) for mark in page.topics]
+    return result_of(Page, page, id=page.page_id, title=clean(page.name), topics=topics)
 
 
 def page_with_text(page: AnnouncedPage, text: str) -> PageWithText:
     """Return an announced page with its main text."""
-    return _page(PageWithText, page, text=text)
-
-
-def _page(kind: type[Kind], page: AnnouncedPage, **more: str) -> Kind:
-    topics = [page_topic(mark) for mark in page.topics]
-    return result_of(kind, page, id=page.page_id, title=clean(page.name), topics=topics, **more)
+    return PageWithText(**by_name(page_result(page)), text=text)
 
 
 def page_json(page: AnnouncedPage) -> dict[str, Any]:
     """Return an announced page as plain JSON values."""
     return plain(page_result(page))  # type: ignore[no-any-return]  # an object
-
-
-def scored(page: Page, topic: str) -> PageTopic | None:
-    """Return what the topic of this name made of a page."""
-    return next((one for one in page.topics if one.topic == topic), None)
 
 
 @dataclass(frozen=True, slots=True)

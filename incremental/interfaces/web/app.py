@@ -4,7 +4,6 @@ import logging
 from copy import copy
 from functools import cache, partial
 from http import HTTPStatus
-from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,16 +25,14 @@ from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import MACHINES, Guard
 from incremental.interfaces.web.metrics import MetricsPage
 from incremental.interfaces.web.undo import new_changes
-from incremental.interfaces.web.views import error_page, problem_of, words_of
+from incremental.interfaces.web.views import STATIC, error_page, problem_of, words_of
 from store.errors import StoreError
 
 logger = logging.getLogger("hubwatch.web")
-STATIC = Path(__file__).with_name("static")
 _STATIC_SECONDS = 86_400
 _ROUTERS = (
     *(f"api.{name}" for name in ("page_api", "sites", "topic_api")),
-    *(f"routes.{name}" for name in ("entry", "news", "adding", "sites")),
-    *(f"routes.{name}" for name in ("page_html", "topic_html", "status", "feeds")),
+    *(f"routes.{name}" for name in ("entry", "news", "adding", "sites", "topic_html", "feeds")),
 )
 
 

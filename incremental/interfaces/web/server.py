@@ -13,8 +13,6 @@ progress has a fixed deadline, and when there are too many, the longest waiting 
 Source: the states of uvicorn's ``H11Protocol``; RFC 9112, section 9.5.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno
@@ -31,7 +29,6 @@ from incremental.base.errors import SettingsError
 from incremental.interfaces.web.app import make_app
 from incremental.interfaces.web.context import Web
 from incremental.interfaces.web.guard import names_for_others
-from incremental.settings import Settings
 
 # Of all clients together; beyond it requests get a 503.
 CONNECTIONS: Final = 200
@@ -203,15 +200,10 @@ def served(web: Web) -> Iterator[str]:
 
 def refuse_unguarded(web: Web) -> None:
     """Raise SettingsError if others could reach a server without password or token."""
+    settings = web.settings.web
     with web.store() as store:
-        check_guarded(web.settings, has_tokens=store.access.has_tokens())
-
-
-def check_guarded(given: Settings, *, has_tokens: bool) -> None:
-    """Refuse settings by which others reach what nothing guards; see :func:`refuse_unguarded`."""
-    settings = given.web
-    if settings.password or has_tokens:
-        return
+        if settings.password or store.access.has_tokens():
+            return
     way_out = (
         "others could reach it; set a password in [web] or HUBWATCH_WEB_PASSWORD, or make a "
         "token: hubwatch token add NAME --scope write"

@@ -1,4 +1,7 @@
-"""Render templates: always escaped, in the browser's language, with its CSRF token."""
+"""Render templates: always escaped, in the browser's language, with its CSRF token.
+
+Form fields, and redirects after forms.
+"""
 
 import hashlib
 import re
@@ -10,11 +13,11 @@ from functools import cache, partial
 from http import HTTPStatus
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode, urlsplit
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi import Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -33,7 +36,7 @@ from incremental.interfaces.web.reading import like_of, terms_of
 from incremental.interfaces.web.undo import unsaid
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).with_name("static")
 _UNITS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
 _MOST_SHOWN = 300
 # Longer addresses are not gone back to.
@@ -47,6 +50,11 @@ PREFERENCES: Mapping[str, Collection[str]] = {
 _YEAR = 365 * 86_400
 _MOST_RANGES = 20
 _RANGE = re.compile(r"\s*(?P<tag>[a-z]+)(-\w+)*\s*(;\s*q=(?P<weight>\d(\.\d{0,3})?)\s*)?")
+RowIds = Annotated[
+    list[Annotated[int, Form(ge=1, le=2**62)]], Form(max_length=1_000, default_factory=list)
+]
+Back = Annotated[str, Form(max_length=2_000)]
+"""The path to return to; ignored if it is not ours."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ def _site_images(web: Web) -> Callable[[int], Markup]:
 def _version() -> str:
     """Return a digest of the static files."""
     digest = hashlib.blake2b(digest_size=6)
-    for path in sorted(_STATIC.iterdir()):
+    for path in sorted(STATIC.iterdir()):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -287,3 +295,19 @@ def error_page(request: Request, status: HTTPStatus, detail: str) -> Response:
     """Return an error as a page, or as one line for an htmx request."""
     template = "_error.html" if "hx-request" in request.headers else "error.html"
     return page(request, template, {"code": int(status), "detail": detail}, status=status)
+
+
+def see(path: str) -> Response:
+    """Redirect after a POST, so that a reload does not repeat it."""
+    return RedirectResponse(inside(path), HTTPStatus.SEE_OTHER)
+
+
+def inside(path: str) -> str:
+    """Return *path* if it is local, else ``/``: no open redirects."""
+    plain = path.isascii() and path.isprintable() and "\\" not in path
+    return path if plain and path.startswith("/") and not path.startswith("//") else "/"
+
+
+def base_of(request: Request) -> str:
+    """Return this server's URL as the client wrote it; the guard has checked the Host header."""
+    return f"{request.url.scheme}://{request.headers['host']}"

@@ -23,7 +23,7 @@ from incremental.features.messages.notifier import Notifier
 from incremental.features.messages.settings import ChannelSettings, MessagesSettings
 from incremental.fetch.options import FetchSettings
 from incremental.interfaces.answer_links import ANSWER_SECONDS, KEY_FILE, AnswerLinks
-from incremental.interfaces.web.server import check_guarded
+from incremental.interfaces.web.server import refuse_unguarded
 from incremental.settings.sections import WebSettings
 from incremental.topics.editing import begin
 from store.answers import NewQuery
@@ -230,11 +230,11 @@ def test_the_key_is_for_its_owner_alone_and_stays(served: Served) -> None:
 
 
 def test_a_public_address_needs_a_password(served: Served) -> None:
-    check_guarded(guarded(served).web.settings, has_tokens=False)
+    refuse_unguarded(guarded(served).web)
     for url, refused in ((PUBLIC, True), ("http://127.0.0.1:8787", False)):
-        settings = served.with_settings(public_url=url).web.settings
+        web = served.with_settings(public_url=url).web
         with pytest.raises(SettingsError, match="public_url") if refused else nullcontext():
-            check_guarded(settings, has_tokens=False)
+            refuse_unguarded(web)
 
 
 @pytest.mark.parametrize(

@@ -130,11 +130,9 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 }
 
 
-def api_router(tag: str, path: str = "") -> APIRouter:
-    """Return a router for the routes of the API below *path*."""
-    return APIRouter(
-        prefix=f"/api/v1{path}", tags=[tag], route_class=ConditionalRoute, responses=REFUSED
-    )
+def api_router(tag: str) -> APIRouter:
+    """Return a router for routes of the API."""
+    return APIRouter(prefix="/api/v1", tags=[tag], route_class=ConditionalRoute, responses=REFUSED)
 
 
 def _ask(**given: Any) -> Filters:  # noqa: ANN401 - by name

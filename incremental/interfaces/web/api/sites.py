@@ -8,7 +8,6 @@ from incremental.base.lookup import site_numbered
 from incremental.base.tagging import checked_tags
 from incremental.base.times import moment
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.hubs import Hub, hub_results
 from incremental.interfaces.results.schema import SiteVisit, result_of
 from incremental.interfaces.results.sites import (
     AddedSite,
@@ -17,7 +16,7 @@ from incremental.interfaces.results.sites import (
     listed_sites,
     site_results,
 )
-from incremental.interfaces.results.status import Status
+from incremental.interfaces.results.status import Hub, Status, hub_results
 from incremental.interfaces.site_editing import (
     Visit,
     edit_site,

@@ -4,12 +4,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from incremental.interfaces.results.previews import (
+from incremental.interfaces.results.topics import (
+    Topic,
     TopicPreview,
     preview_of_edit,
     preview_result,
+    topic_result,
+    topic_results,
 )
-from incremental.interfaces.results.topics import Topic, topic_result, topic_results
 from incremental.interfaces.web.api.schemas import (
     RequestSchema,
     TagList,

@@ -15,8 +15,7 @@ from incremental.base.tagging import checked_tags, parted
 from incremental.interfaces.results.sites import AddedSite, add_sites
 from incremental.interfaces.site_editing import edit_site
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
-from incremental.interfaces.web.routes.forms import base_of, see
-from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.interfaces.web.views import base_of, page, problem_of, see, words_of
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of
 from store import Store
 from store.enums import HubRole, HubStatus

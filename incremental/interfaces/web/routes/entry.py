@@ -12,8 +12,7 @@ from incremental.base.texts import Text
 from incremental.interfaces.answer_links import AnswerLinks
 from incremental.interfaces.web.access import SESSION_COOKIE, SESSION_SECONDS, Gate, client_of
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import Back, inside, see
-from incremental.interfaces.web.views import page, prefer, set_cookie, words_of
+from incremental.interfaces.web.views import Back, inside, page, prefer, see, set_cookie, words_of
 from incremental.topics.editing import give_feedback
 from store import Store
 

@@ -16,8 +16,7 @@ from incremental.interfaces.filters import Filters, from_json
 from incremental.interfaces.web.context import StoreRoute, Web, unless_known
 from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed
 from incremental.interfaces.web.reading import gained, merged, paragraphs
-from incremental.interfaces.web.routes.forms import base_of
-from incremental.interfaces.web.views import page, query, words_of
+from incremental.interfaces.web.views import base_of, page, query, words_of
 from store import Store
 from store.answers import AnnouncedPage, NewQuery, StoredText
 from store.crawl.backfills import BackfillEvent

@@ -1,4 +1,7 @@
-"""The reading list: new pages, backfills, marks, saved searches."""
+"""The reading list: new pages, backfills, marks, saved searches.
+
+One page: facts, cached text, history, diff, sightings, visits.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -15,6 +18,8 @@ from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import checked_name
 from incremental.base.texts import Text
 from incremental.base.urls import canonical_key
+from incremental.interfaces.explain.page_versions import Difference, difference, versions_of_change
+from incremental.interfaces.explain.topic import word_of
 from incremental.interfaces.filters import Filters, from_json, lenient, number, to_json
 from incremental.interfaces.results.schema import result_of
 from incremental.interfaces.results.status import next_look
@@ -27,22 +32,26 @@ from incremental.interfaces.web.reading import (
     gained,
     marker,
     merged,
+    paragraphs,
     terms,
+    terms_of,
 )
-from incremental.interfaces.web.routes.forms import Back, RowIds, see
 from incremental.interfaces.web.undo import TakeBack, undo_latest, undoable
 from incremental.interfaces.web.views import (
     PREFERENCES,
+    Back,
+    RowIds,
     View,
     page,
     prefer,
     preferred,
     query,
+    see,
     words_of,
 )
 from incremental.topics.editing import give_feedback
 from store import Store
-from store.answers import AnnouncedPage, NewQuery, SavedSearchRow
+from store.answers import AnnouncedPage, NewQuery, PageDetail, SavedSearchRow
 from store.crawl.backfills import BackfillEvent
 from store.values import TopicScore
 
@@ -56,6 +65,8 @@ _MARKS = {
     "star": ("starred", True),
     "unstar": ("starred", False),
 }
+_MOST_SIGHTINGS = 200
+_MOST_LIKE = 50
 
 
 @router.get("/")
@@ -302,3 +313,66 @@ def backfill_page(
     more = len(rows) == _PER_EVENT
     address = query(f"/backfills/{event_id}", after=rows[-1].cursor) if more else ""
     return page(request, "backfill.html", {"event": event, "rows": rows, "more_url": address})
+
+
+@router.get("/pages/{page_id}")
+def page_page(
+    request: Request,
+    store: Store,
+    detail: PageDetail,
+    change: Annotated[int | None, Query(ge=1, le=2**62)] = None,
+    asked: Annotated[int, Query(ge=0, le=10_000)] = 0,
+    refused: Annotated[str, Query(max_length=500)] = "",
+    said: Annotated[str, Query(max_length=500)] = "",
+    q: Annotated[str, Query(max_length=300)] = "",
+) -> Response:
+    """Show a page, and the diff of *change*; to htmx, for the pane, its text with the words *q* marked."""
+    body = paragraphs(detail.text.text, detail.title) if detail.text else []
+    if "hx-request" in request.headers:
+        part = {"page": detail, "body": body, "marked": marker(q)}
+        return page(request, "_reading.html", part)
+    values: dict[str, Any] = {
+        "page": detail,
+        "body": body,
+        "hub": store.read.hub(detail.page_id),
+        "sightings": store.read.sightings(detail.page_id)[:_MOST_SIGHTINGS],
+        "visits": store.read.visits(detail.page_id),
+        "change": change,
+        "diff": None if change is None else _difference(store, detail, change),
+        "asked": asked,
+        "problem": words_of(request).known(refused),
+        "said": words_of(request).known(said),
+        "feedback": feedback(store, [detail.news] if detail.news else [], None),
+    }
+    if any(mark.fetched for mark in detail.topics):
+        values["terms_of"] = partial(terms_of, word=word_of(store, detail.page_id))
+    return page(request, "page.html", values)
+
+
+@router.get("/pages/{page_id}/like")
+def like_page(request: Request, store: Store, detail: PageDetail) -> Response:
+    """Show announced pages that are like a page in meaning, or why that cannot be said."""
+    # Loads numpy.
+    from incremental.topics.embedding.likeness import NoVectorError, pages_like, vector_of  # noqa: PLC0415
+
+    asked, own = NewQuery(limit=_MOST_LIKE), detail.page_id
+    try:
+        found = pages_like(store, *vector_of(store, own), asked, but=own)
+    except NoVectorError:
+        found = None
+    values: dict[str, Any] = {
+        "page": detail,
+        "found": found,
+        "counts": store.vectors.counts(),
+        "feedback": feedback(store, [one.page for one in found or ()], None),
+    }
+    return page(request, "like.html", values)
+
+
+def _difference(store: Store, detail: PageDetail, change: int) -> Difference | None:
+    """Return the diff of a change; None = a body is no longer in the cache."""
+    before, after = versions_of_change(store, detail.page_id, change)
+    try:
+        return difference(store, detail.page_id, detail.url, before, after)
+    except NotFoundError:
+        return None

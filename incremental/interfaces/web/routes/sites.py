@@ -1,5 +1,9 @@
-"""Sites and hubs: health, hubs found so far; changing a site where it is seen, visits now, removing."""
+"""Sites and hubs: health, hubs found so far; changing a site where it is seen, visits now, removing.
 
+The status of all of them: throughput, budget, errors, host waits.
+"""
+
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -13,11 +17,11 @@ from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
 from incremental.base.texts import stored
+from incremental.base.times import DAY, HOUR
 from incremental.fetch.status import HARMLESS
 from incremental.interfaces.explain.page import explain
-from incremental.interfaces.results.hubs import hub_results
-from incremental.interfaces.results.schema import by_name
-from incremental.interfaces.results.status import SiteStatus, site_statuses
+from incremental.interfaces.results.schema import by_name, when
+from incremental.interfaces.results.status import SiteStatus, hub_results, site_statuses
 from incremental.interfaces.site_editing import (
     edit_site,
     hours_typed,
@@ -28,8 +32,7 @@ from incremental.interfaces.site_editing import (
 )
 from incremental.interfaces.web.context import StoreRoute, Web
 from incremental.interfaces.web.explanation import explanation
-from incremental.interfaces.web.routes.forms import Back, RowIds, see
-from incremental.interfaces.web.views import page, problem_of, query, words_of
+from incremental.interfaces.web.views import Back, RowIds, page, problem_of, query, see, words_of
 from incremental.schedule.profile import by_hour_of_day
 from incremental.schedule.state import SiteState
 from incremental.topics.training.corrections import correct
@@ -45,6 +48,10 @@ LEAST_COUNTED = 24.0
 _Text = Annotated[str, Field(max_length=2_000)]
 _Number = Annotated[str, Field(max_length=20)]
 _NUMBERS = ("requests_per_day", "min_interval_minutes", "max_interval_hours")
+_DAYS = 7
+# Hours per column.
+_STEPS = 2
+_LEAST_COLUMNS = 12
 
 
 @router.get("/sites")
@@ -263,3 +270,35 @@ def edit(
         problem = problem_of(request, error)
         return _site_page(request, web, store, site, problem=problem, typed=typed)
     return see(f"/sites/{site.id}")
+
+
+@router.get("/status")
+def status_page(request: Request, web: Web, store: Store) -> Response:
+    """Show visits, new pages, errors and host waits."""
+    now = web.now()
+    step = _STEPS * HOUR
+    since = (now // step + 1) * step - _DAYS * DAY
+    status = web.status(store)
+    visits = Counter[int]()
+    for (number, _), made in store.monitor.visits_by_time(since, step).items():
+        visits[number] += made
+    news = store.monitor.news_by_time(since, step)
+    hosts = store.monitor.host_waits(now, limit=20)
+    announced = sum(store.monitor.news_by_time(now - DAY, DAY).values())
+    counts = sum((Counter(site.visits_by_status) for site in status.sites), Counter[str]())
+    failed = {name: count for name, count in counts.items() if name not in HARMLESS}
+    columns = int(_DAYS * DAY / step)
+    # A new installation shows its first day, not six empty ones before it.
+    first = max(0, min([*visits, *news, columns - _LEAST_COLUMNS]))
+    hours = {number: when(since + number * step)[5:] for number in range(first, columns)}
+    values = {
+        "status": status,
+        "visits_day": counts.total(),
+        "new_day": announced,
+        "failed_share": round(100 * sum(failed.values()) / max(counts.total(), 1)),
+        "visits_chart": [(hour, visits.get(number, 0)) for number, hour in hours.items()],
+        "new_chart": [(hour, news.get(number, 0)) for number, hour in hours.items()],
+        "errors": sorted(failed.items(), key=lambda pair: -pair[1]),
+        "hosts": hosts,
+    }
+    return page(request, "status.html", values)

@@ -1,11 +1,9 @@
 """Topics: examples, keywords, scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
@@ -18,17 +16,17 @@ from incremental.base.lookup import page_numbered, topic_numbered
 from incremental.base.tagging import parted
 from incremental.base.urls import canonical_key
 from incremental.interfaces.explain.topic import top_terms
-from incremental.interfaces.results.previews import (
+from incremental.interfaces.results.topics import (
     preview_of_edit,
     preview_of_mark,
     preview_of_new,
+    topic_result,
+    topic_results,
 )
-from incremental.interfaces.results.topics import topic_result, topic_results
 from incremental.interfaces.web.api.schemas import RowId
 from incremental.interfaces.web.context import StoreRoute, Web
-from incremental.interfaces.web.routes.forms import see
 from incremental.interfaces.web.undo import undoable
-from incremental.interfaces.web.views import page, problem_of, words_of
+from incremental.interfaces.web.views import page, problem_of, see, words_of
 from incremental.topics.editing import (
     METHODS,
     begin,
@@ -37,11 +35,9 @@ from incremental.topics.editing import (
     give_feedback,
     set_paused,
 )
+from incremental.topics.previewing import Preview
 from store import Store
 from store.topics.values import TopicRow
-
-if TYPE_CHECKING:
-    from incremental.topics.previewing import Preview
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _Many = Annotated[str, Field(max_length=10_000)]
