@@ -44,7 +44,7 @@ from incremental.decide.hub_facts import (
     SameLinksFacts,
     Since,
 )
-from incremental.decide.hubs import HubScorer, score_targets
+from incremental.decide.hubs import NEVER_THERE, HubScorer, SiteContext, score_targets
 from incremental.decide.links import (
     at_home,
     is_later_page,
@@ -67,7 +67,6 @@ from incremental.decide.sections import (
     originals,
     untranslated,
 )
-from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.url_dates import date_in_url
 from incremental.decide.verification import Onward, VerifiedFacts, files_differ
 from incremental.decide.ways import continues, is_other_source

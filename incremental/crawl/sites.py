@@ -42,7 +42,7 @@ from store.enums import HubRole
 from store.values import ARTICLE, HubRow, SiteRow, SiteUpdate
 
 if TYPE_CHECKING:
-    from incremental.decide.site_context import SiteContext
+    from incremental.decide.hubs import SiteContext
 
 # So long without a running crawler is a pause, in which whole lists may have been replaced.
 PAUSE_SECONDS = HOUR
