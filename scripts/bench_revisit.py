@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from lab.simulation import Policy
 
-    from incremental.schedule.protocol import Terms
+    from incremental.schedule.state import Terms
 
 POLICIES = (
     "price",

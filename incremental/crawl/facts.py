@@ -23,7 +23,6 @@ from incremental.decide.cases import (
     case_of,
     why_not_a_hub,
 )
-from incremental.decide.editions import editions, untranslated
 from incremental.decide.feed_home import (
     changed_rules,
     is_given_feed,
@@ -45,7 +44,7 @@ from incremental.decide.hub_facts import (
     SameLinksFacts,
     Since,
 )
-from incremental.decide.hubs import HubScorer, score_targets
+from incremental.decide.hubs import NEVER_THERE, HubScorer, SiteContext, score_targets
 from incremental.decide.links import (
     at_home,
     is_later_page,
@@ -53,8 +52,7 @@ from incremental.decide.links import (
     targets,
     top_folder,
 )
-from incremental.decide.migration import MIGRATION_MIN_LINKS
-from incremental.decide.news import shown_later
+from incremental.decide.news import MIGRATION_MIN_LINKS, shown_later
 from incremental.decide.not_news import Withheld, of_page, read_objections, withheld
 from incremental.decide.refresh import Elsewhere, RefreshFacts
 from incremental.decide.sections import (
@@ -63,11 +61,12 @@ from incremental.decide.sections import (
     NEW_SECTION_SECONDS,
     SETTLED_SECONDS,
     SectionFacts,
+    editions,
     folders_of,
     is_new_edition,
     originals,
+    untranslated,
 )
-from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.url_dates import date_in_url
 from incremental.decide.verification import Onward, VerifiedFacts, files_differ
 from incremental.decide.ways import continues, is_other_source

@@ -1,7 +1,7 @@
 """The store's evidence for the hub classifier, read alike by crawler and explanations."""
 
 from classifier.hub.labels import HUB
-from incremental.decide.site_context import SiteContext
+from incremental.decide.hubs import SiteContext
 from store import Store
 from store.enums import LabelOrigin
 

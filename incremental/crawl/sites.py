@@ -35,15 +35,14 @@ from incremental.schedule.budget import (
 from incremental.schedule.coverage import Coverage
 from incremental.schedule.pacing import in_window, share_at
 from incremental.schedule.price import PricePolicy
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, ListKind, SiteState
+from incremental.schedule.state import HubState, ListKind, SiteState, Terms
 from incremental.settings import Settings, windows
 from incremental.visit.visit import Purpose, VisitTask
 from store.enums import HubRole
 from store.values import ARTICLE, HubRow, SiteRow, SiteUpdate
 
 if TYPE_CHECKING:
-    from incremental.decide.site_context import SiteContext
+    from incremental.decide.hubs import SiteContext
 
 # So long without a running crawler is a pause, in which whole lists may have been replaced.
 PAUSE_SECONDS = HOUR

@@ -43,8 +43,8 @@ from incremental.decide.address_forms import form_of, place_of
 from incremental.decide.articles import chosen_articles
 from incremental.decide.decision import Decision
 from incremental.decide.feed_home import is_given_feed, may_hand_over
+from incremental.decide.hubs import NEVER_THERE
 from incremental.decide.news import TRIED_FIRST
-from incremental.decide.site_context import NEVER_THERE
 from incremental.schedule import replanning
 from incremental.schedule.allocation import AFTER_GAIN_SECONDS, article_share
 from incremental.schedule.coverage import MIN_ANNOUNCED, ShownPages, coverage

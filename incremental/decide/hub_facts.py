@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from classifier.hub.labels import HUB
 from incremental.base.scope import Scope
 from incremental.base.times import DAY
-from incremental.decide.editions import untranslated
 from incremental.decide.feed_home import LearnedSite
 from incremental.decide.links import top_folder
 from incremental.decide.not_news import Withheld
-from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts, folder_of_page
+from incremental.decide.sections import MAX_NEW_SECTION, SectionFacts, folder_of_page, untranslated
 from incremental.decide.url_dates import UrlDates
 from incremental.fetch.status import ENDED
 from incremental.parse import Page

@@ -8,8 +8,8 @@ from incremental.base.path_aliases import without_path_alias
 from incremental.base.texts import Text, hub_why
 from incremental.base.times import DAY, HOUR, NEVER
 from incremental.base.urls import canonical_key, normalize
+from incremental.decide.arrivals import all_new, overflowed
 from incremental.decide.decision import Decision, base_record, state_if_there, wait_seconds
-from incremental.decide.editions import is_edition_front
 from incremental.decide.feed_home import is_given_feed
 from incremental.decide.hub_facts import (
     LINKED,
@@ -24,9 +24,8 @@ from incremental.decide.hub_facts import (
 )
 from incremental.decide.links import links_digest, stated_date
 from incremental.decide.news import LinkDecisions, PageNews, decide_links, page_news
-from incremental.decide.overflow import all_new, overflowed
 from incremental.decide.refresh import first_refresh
-from incremental.decide.sections import Section, section_of
+from incremental.decide.sections import Section, is_edition_front, section_of
 from incremental.decide.ways import cost_of, failed_way, next_way
 from incremental.fetch.status import ENDED, HOPELESS, FetchStatus
 from incremental.parse import Page, PageKind

@@ -8,26 +8,32 @@ in two tables, each read from the top, where the first row that holds wins::
               the limit of hubs and the budget of verification fetches may object to being news
 
 A page that was fetched is announced if it waited for that, and is no furniture of its site (``page_news``).
+A URL migration, or a burst of addresses, is one event as opposed to a busy day (``migration``).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from incremental.base.scope import page_number
+from incremental.base.scope import page_number, template
 from incremental.base.texts import Text, hub_why
 from incremental.base.times import DAY, HOUR, believable
 from incremental.base.urls import host_of
 from incremental.decide.address_forms import form_of
-from incremental.decide.arrivals import gained_behind, gained_old, is_old, is_old_hub
+from incremental.decide.arrivals import (
+    MIN_HEADLINE_CHARS,
+    gained_behind,
+    gained_old,
+    is_old,
+    is_old_hub,
+)
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
 from incremental.decide.hub_facts import HubView
 from incremental.decide.hubs import choose_hubs
 from incremental.decide.links import is_later_page, stated_date
-from incremental.decide.migration import Migration, migration
 from incremental.decide.not_news import Withheld, is_not_news
 from store.enums import HubKind, HubRole, PageLabel, PageState, SiteEventKind
 from store.rules import COLUMNS, Fate, Rule, is_withheld
@@ -151,6 +157,52 @@ def shown_later(view: HubView) -> frozenset[str]:
     """Return the canonical keys of known pages that are news on this hub."""
     known = [t for t in view.found if _is_known(t, view)]
     return frozenset(t.canonical_key for t in known if link_rule(t, view) is Rule.SHOWN_LATER)
+
+
+MIGRATION_MIN_LINKS = 8
+MIGRATION_LOST_SHARE = 0.8
+MIGRATION_FORM_SHARE = 0.8
+MIGRATION_ANCHOR_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One event instead of thousands of new pages."""
+
+    reason: Text
+    moved: Mapping[str, int]
+    """Page ids by canonical key of the new address, matched by headline."""
+    kind: SiteEventKind = SiteEventKind.URL_MIGRATION
+    """``url_migration``, or ``burst``: something generates endless addresses."""
+
+
+def migration(
+    news: Sequence[SeenLink],
+    lost_urls: Sequence[str],
+    kept: int,
+    anchors: Mapping[str, int],
+) -> Migration | None:
+    """Return the URL migration of a hub: almost all links went, and the new ones look different.
+
+    *news* are the unknown links, *lost_urls* those that went, *kept* how many stayed, *anchors* page ids
+    of known pages by headline. The new links have another form, or the old headlines.
+    """
+    if len(news) < MIGRATION_MIN_LINKS or len(lost_urls) < MIGRATION_MIN_LINKS:
+        return None
+    if len(lost_urls) < MIGRATION_LOST_SHARE * (len(lost_urls) + kept):
+        return None
+    moved = {
+        t.canonical_key: anchors[t.anchor]
+        for t in news
+        if len(t.anchor) >= MIN_HEADLINE_CHARS and t.anchor in anchors
+    }
+    if len(moved) >= MIGRATION_ANCHOR_SHARE * len(news):
+        return Migration(Text("site_event.headlines", n=len(moved)), moved)
+    forms = {template(url) for url in lost_urls}
+    other_form = sum(template(t.url) not in forms for t in news)
+    if other_form >= MIGRATION_FORM_SHARE * len(news):
+        return Migration(Text("site_event.forms", others=other_form, n=len(news)), moved)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,10 @@ news is worse than to announce too much; of fewer than three pages nothing is le
 withholds nothing counts for the page alone, and together with the next ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 import msgspec
@@ -45,7 +43,7 @@ class Aspects:
     """The rule that announced it; empty = unknown."""
 
     @classmethod
-    def of(cls, url: str, shown_by: str | None, rule: str | None) -> Aspects:
+    def of(cls, url: str, shown_by: str | None, rule: str | None) -> Self:
         """Return the aspects of a page."""
         return cls(form_of(url), shown_by or "", rule or "")
 

@@ -19,10 +19,10 @@ from incremental.base.urls import canonical_key
 from incremental.decide.address_forms import is_mistyped
 from incremental.decide.decision import Decision, base_record, missing_by, state_if_there
 from incremental.decide.hub_facts import Since
+from incremental.decide.hubs import NEVER_THERE
 from incremental.decide.news import PageNews, page_news
 from incremental.decide.refresh import Elsewhere, first_refresh
 from incremental.decide.sections import Section, SectionFacts, section_of
-from incremental.decide.site_context import NEVER_THERE
 from incremental.fetch.status import UNREADABLE
 from incremental.parse.dates import parse_date
 from incremental.schedule.allocation import MissingPages

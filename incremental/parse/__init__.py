@@ -10,7 +10,6 @@
 Pure functions of their arguments: no network, no clock, no file.
 """
 
-from incremental.parse.limits import ParseLimits
-from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.page import Link, Page, PageKind, ParseLimits
 
 __all__ = ["Link", "Page", "PageKind", "ParseLimits"]

@@ -13,7 +13,7 @@ from typing import Self
 
 from incremental.parse.blocks import BLOCK_TAGS, Block, RawLink
 from incremental.parse.head import HEAD_TAGS, Head
-from incremental.parse.limits import LimitReachedError, ParseLimits
+from incremental.parse.page import LimitReachedError, ParseLimits
 from incremental.parse.prose import Prose
 from incremental.parse.text import fold
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from incremental.parse.decoding import decode_body
 from incremental.parse.feeds import parse_feed, parse_json_feed
 from incremental.parse.html import parse_html
-from incremental.parse.limits import ParseLimits
-from incremental.parse.page import Page, PageKind
+from incremental.parse.page import Page, PageKind, ParseLimits
 from incremental.parse.sitemaps import parse_sitemap
 from incremental.parse.sniff import Form, sniff
 

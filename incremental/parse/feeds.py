@@ -9,8 +9,7 @@ from typing import Any
 
 from incremental.parse.ampersands import escaped
 from incremental.parse.dates import is_day_first, parse_date
-from incremental.parse.limits import ParseLimits
-from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.page import Link, Page, PageKind, ParseLimits
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, language_code, plain, read_json, storable, string
 
@@ -109,7 +108,6 @@ def _links(entries: list[dict[str, Any]], resolver: Resolver) -> tuple[Link, ...
                 others=targets[1:],
                 anchor=plain(string(entry, "title"), _MAX_TITLE_CHARS),
                 context=_summary(entry),
-                position=len(links),
                 published_at=_date(entry, day_first),
             ),
         )

@@ -13,9 +13,8 @@ from lxml import etree
 from incremental.base.urls import host_of
 from incremental.parse.collector import Collector
 from incremental.parse.head import Head
-from incremental.parse.limits import LimitReachedError, ParseLimits
 from incremental.parse.metadata import publication_date
-from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.page import LimitReachedError, Link, Page, PageKind, ParseLimits
 from incremental.parse.prose import Prose
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, language_code
@@ -171,10 +170,9 @@ def _links(collector: Collector, resolver: Resolver) -> tuple[Link, ...]:
             context=raw.context,
             tag_path=raw.path,
             heading=raw.heading,
-            position=position,
             rel=raw.rel,
         )
-        for position, (target, raw) in enumerate(kept)
+        for target, raw in kept
     )
 
 

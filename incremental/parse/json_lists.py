@@ -155,7 +155,7 @@ def _as_list(
     for link, by_slug in items:
         target = resolver.resolve(f"{folder.rstrip('/')}/{link.url}" if by_slug else link.url)
         if target is not None and not _MEDIA.search(target):
-            links.append(replace(link, url=target, tag_path=path, position=len(links)))
+            links.append(replace(link, url=target, tag_path=path))
     distinct = len({link.url for link in links})
     if distinct < max(least, _SHARE * len(entries)):
         return None

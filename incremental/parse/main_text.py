@@ -3,16 +3,14 @@
 For text that people compare and read; otherwise :mod:`incremental.parse.prose` is enough.
 """
 
-from __future__ import annotations
-
 import logging
 from itertools import accumulate, islice
 
 from classifier.words.language import SAMPLE_CHARS, language_of
 from incremental.parse import Page
 from incremental.parse.html import parse_html
-from incremental.parse.limits import ParseLimits
 from incremental.parse.metadata import READER_ERRORS
+from incremental.parse.page import ParseLimits
 from incremental.parse.text import storable
 
 # Shorter texts seldom show enough common words; Chinese and Japanese letters count threefold.

@@ -1,16 +1,14 @@
 """Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from lxml import etree
 
 from incremental.parse.ampersands import escaped_pieces
 from incremental.parse.dates import parse_date
-from incremental.parse.limits import LimitReachedError, ParseLimits
-from incremental.parse.page import Link, Page, PageKind
+from incremental.parse.page import LimitReachedError, Link, Page, PageKind, ParseLimits
 from incremental.parse.references import Resolver
 from incremental.parse.text import fold, storable
 
@@ -53,10 +51,11 @@ def parse_sitemap(pieces: Iterable[bytes], url: str, *, limits: ParseLimits) -> 
         problem = f"broken XML: {fold(str(error), 200)}"
     if not found.links and not truncated and parser.feed_error_log.last_error is not None:
         problem = f"broken XML: {fold(parser.feed_error_log.last_error.message, 200)}"
+    others = (link for url, link in found.alternates.items() if url not in found.links)
     return Page(
         url=url,
         kind=PageKind.SITEMAP_INDEX if found.is_index else PageKind.SITEMAP,
-        links=_numbered(found.links, found.alternates),
+        links=(*found.links.values(), *others),
         truncated=truncated,
         problem=problem,
     )
@@ -125,11 +124,6 @@ class _Locations:
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:
             raise LimitReachedError
-
-
-def _numbered(entries: Mapping[str, Link], others: Mapping[str, Link]) -> tuple[Link, ...]:
-    ordered = chain(entries.values(), (link for url, link in others.items() if url not in entries))
-    return tuple(replace(link, position=position) for position, link in enumerate(ordered))
 
 
 def _local(tag: str) -> str:

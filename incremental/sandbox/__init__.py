@@ -20,12 +20,11 @@ from classifier.words.values import PageText
 from incremental.base.features import target_of
 from incremental.fetch.status import FetchStatus
 from incremental.parse import Page, PageKind
-from incremental.parse.behind import Behind, behind_json, behind_page, behind_script
+from incremental.parse.behind import MOST_LINKS, Behind, behind_json, behind_page, behind_script
 from incremental.parse.decoding import decode_body
 from incremental.parse.dispatch import parse
 from incremental.parse.hub_way import Listing
 from incremental.parse.main_text import language_of_page, main_text
-from incremental.parse.shell import MOST_LINKS
 from incremental.parse.topic_text import page_text
 from store.values import ReadText
 

@@ -3,8 +3,7 @@
 from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.schedule.allocation import IDLE_SHARE, LONGEST_SHARE
 from incremental.schedule.budget import BudgetState, left_for_visits, reserve_at
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, ListKind, SiteState
+from incremental.schedule.state import HubState, ListKind, SiteState, Terms
 
 # A new hub is visited early to learn its rate, but never more often than the budget allows on average.
 _EARLY_VISITS = (15 * MINUTE, HOUR, 4 * HOUR)

@@ -1,6 +1,6 @@
-"""States of hubs and sites: small plain values that the store keeps as JSON.
+"""States of hubs and sites: small plain values that the store keeps as JSON; and a policy's terms.
 
-They are evidence (counts, exposure, hours) and belong to no policy, so that changing the policy keeps
+States are evidence (counts, exposure, hours) and belong to no policy, so that changing the policy keeps
 what was learned.
 """
 
@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from incremental.base.json_state import JsonState
+from incremental.base.times import DAY, MINUTE
 
 
 class ListKind(StrEnum):
@@ -169,3 +170,30 @@ def not_ahead(state: S, now: float) -> S:
     if isinstance(state, SiteState) and max(state.seen_at.values(), default=0.0) > now:
         late["seen_at"] = {key: min(at, now) for key, at in state.seen_at.items()}
     return replace(state, **late) if late else state
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The user's terms for one site. A policy is made for one set of terms."""
+
+    requests_per_day: float = 48.0
+    """Of any kind: robots.txt, hub visits, verification fetches. 0 = leave the site alone."""
+    min_interval_seconds: float = 15 * MINUTE
+    max_interval_seconds: float = DAY
+    """If the budget allows: many hubs and few requests make it longer."""
+    windows: tuple[tuple[float, float], ...] = ()
+    """Allowed hours of the day (UTC) as (start, end); end before start = over midnight; empty = always."""
+    grant: float = 0.0
+    """Requests beyond the budget, once, while the site is new: for hubs that nobody has read."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitExplanation:
+    """The numbers behind a hub's due time."""
+
+    rate_per_day: float
+    """New links a day that this hub is expected to be the first to show."""
+    due_at: float
+    """Next visit, unix seconds; infinite = never under these terms."""
+    reason: str
+    """One sentence for people."""

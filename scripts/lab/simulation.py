@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from incremental.schedule.budget import BudgetState
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, SiteState, Visit
+from incremental.schedule.state import HubState, SiteState, Terms, Visit
 from lab.world import DAY, World
 
 # A link that is never seen counts as seen a day late, and none counts as later than that.

@@ -7,7 +7,7 @@ from fake_web import DAY, HOUR, MINUTE, START, Scored, page, watch
 
 from classifier.hub import LinkEvidence
 from incremental.decide.address_forms import form_of
-from incremental.decide.site_context import NEVER_THERE
+from incremental.decide.hubs import NEVER_THERE
 from store.enums import HubRole, PageState
 from store.rules import Rule
 

@@ -6,8 +6,8 @@ import pytest
 from stories import hub
 
 from incremental.decide.articles import MAX_MONITORED, chosen_articles, next_to_read, reading_weight
-from incremental.decide.editions import is_edition_front
 from incremental.decide.furniture import furniture, is_list_address, may_be_furniture
+from incremental.decide.sections import is_edition_front
 from incremental.schedule.state import HubState
 from store.rules import Rule
 from store.values import ArticleCandidate, HubRow, MonitoredArticle

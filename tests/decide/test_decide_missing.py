@@ -24,8 +24,8 @@ from stories import (
 
 from classifier.hub.context import SiteIndex
 from incremental.decide.hub_facts import FailedFacts
+from incremental.decide.hubs import NEVER_THERE, SiteContext
 from incremental.decide.sections import SectionFacts, section_of
-from incremental.decide.site_context import NEVER_THERE, SiteContext
 from incremental.decide.verification import VerifiedFacts, decide_verification, files_differ
 from incremental.fetch.status import FetchStatus
 from incremental.schedule.allocation import MissingPages

@@ -11,7 +11,7 @@ from stories import (
     view,
 )
 
-from incremental.decide.overflow import MAX_OLD_SHARE, MIN_LINKS, all_new, overflowed
+from incremental.decide.arrivals import MAX_OLD_SHARE, MIN_LINKS, all_new, overflowed
 from store.rules import Rule
 from store.values import HubRow
 

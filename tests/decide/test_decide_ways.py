@@ -6,8 +6,7 @@ from incremental.base.times import DAY, HOUR
 from incremental.decide.ways import cost_of, failed_way, is_other_source, next_way
 from incremental.parse.hub_way import Way, WayKind, read_way
 from incremental.schedule.price import PricePolicy
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, SiteState, Visit
+from incremental.schedule.state import HubState, SiteState, Terms, Visit
 
 NOW = 1_717_400_000.0
 

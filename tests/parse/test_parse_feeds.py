@@ -41,7 +41,7 @@ def test_rss() -> None:
     assert page.ttl_seconds == 3_600
     assert page.links == (
         Link("https://example.org/1", "One & two", "Hello world", published_at=MORNING),
-        Link("https://example.org/2", position=1),
+        Link("https://example.org/2"),
     )
 
 
@@ -292,8 +292,8 @@ def test_json_feed() -> None:
     assert page.next_url == "https://example.org/feed2.json"
     assert page.links == (
         Link("https://example.org/1", "One", published_at=MORNING),
-        Link("https://example.org/2", context="Hello & bye", position=1),
-        Link("https://other.example/3", context="S", position=2),
+        Link("https://example.org/2", context="Hello & bye"),
+        Link("https://other.example/3", context="S"),
     )
 
 

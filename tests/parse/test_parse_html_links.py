@@ -72,9 +72,9 @@ def test_only_the_first_base_with_a_target_counts() -> None:
     assert targets("<base target=_top><base href=/x/><base href=/y/><a href=a>a</a>") == ["/x/a"]
 
 
-def test_links_are_numbered_in_order_and_keep_their_rel() -> None:
+def test_links_are_in_order_and_keep_their_rel() -> None:
     links = read("<a href=/a rel='NoFollow UGC'>a</a><a href=mailto:x>b</a><a href=/c>c</a>").links
-    assert [link.position for link in links] == [0, 1]
+    assert [link.anchor for link in links] == ["a", "c"]
     assert links[0].rel == ("nofollow", "ugc")
 
 

@@ -38,8 +38,8 @@ def test_a_urlset() -> None:
     assert page.kind is PageKind.SITEMAP
     assert page.links == (
         Link("https://example.org/1?a=1&b=2", context="lastmod", published_at=DAY),
-        Link("https://example.org/2", position=1),
-        Link("https://example.org/3", position=2),
+        Link("https://example.org/2"),
+        Link("https://example.org/3"),
     )
 
 
@@ -75,10 +75,10 @@ def test_alternates_without_an_entry_of_their_own_follow() -> None:
     page = read(
         urlset(f"<url><loc>/de/</loc>{alternates}</url><url><loc>/en/</loc>{alternates}</url>")
     )
-    assert [(link.url[-4:], link.rel, link.position) for link in page.links] == [
-        ("/de/", (), 0),
-        ("/en/", (), 1),
-        ("/zh/", ("alternate",), 2),
+    assert [(link.url[-4:], link.rel) for link in page.links] == [
+        ("/de/", ()),
+        ("/en/", ()),
+        ("/zh/", ("alternate",)),
     ]
 
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from incremental.schedule.allocation import AFTER_GAIN, QUOTAS, Allocation, Share, article_share
 from incremental.schedule.budget import BudgetState, advance, even_share, reserve_at, spend
 from incremental.schedule.pacing import longest_interval, share_at
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, ListKind, SiteState
+from incremental.schedule.state import HubState, ListKind, SiteState, Terms
 
 DAY, HOUR = 86_400.0, 3_600.0
 NOW = 1_717_400_000.0

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from incremental.schedule.overlap import Backlog, backlog, learn_overlap
+from incremental.schedule.price import Backlog, backlog, learn_overlap
 from incremental.schedule.profile import FLAT
 from incremental.schedule.rates import RATE_HALF_LIFE_DAYS, seen
 from incremental.schedule.state import HubState, SiteState, Visit

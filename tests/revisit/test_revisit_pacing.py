@@ -11,8 +11,7 @@ from incremental.schedule.pacing import (
     longest_interval,
     retry_at,
 )
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, ListKind, SiteState
+from incremental.schedule.state import HubState, ListKind, SiteState, Terms
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from incremental.schedule.budget import BudgetState, advance, open_at, spend
 from incremental.schedule.price import PricePolicy, hinted
 from incremental.schedule.profile import BINS, WEEK
-from incremental.schedule.protocol import Terms
-from incremental.schedule.state import HubState, SiteState, Visit
+from incremental.schedule.state import HubState, SiteState, Terms, Visit
 
 NOW = 1_760_000_000.0
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -253,11 +252,10 @@ def test_the_longest_interval_says_what_set_it(
     assert says in PricePolicy(terms).why(hub, SITE, budget, NOW).reason
 
 
-def test_the_explanation_adds_up() -> None:
+def test_the_explanation_has_the_rate_and_the_next_visit() -> None:
     why = PricePolicy(FREE).why(_hub(2.0), SITE, CHEAP, NOW + HOUR)
     assert why.rate_per_day == pytest.approx(48, rel=0.01)
-    assert why.waiting_links == pytest.approx(2, rel=0.01)
-    assert why.price_minutes == 30
+    assert why.due_at == pytest.approx(NOW + HOUR, abs=DAY)
 
 
 def _day_by_day(hubs: int, per_day: float, days: int) -> list[int]:

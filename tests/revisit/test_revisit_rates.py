@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incremental.schedule.overlap import backlog, learn_overlap
-from incremental.schedule.price import loss_factor, most_links
+from incremental.schedule.price import backlog, learn_overlap, loss_factor, most_links
 from incremental.schedule.profile import FLAT
 from incremental.schedule.rates import (
     LARGEST_BATCH,

@@ -14,12 +14,12 @@ from incremental.parse.behind import (
     behind_script,
     data_addresses,
     folder_for,
+    read_scripts,
     routes,
+    states,
 )
-from incremental.parse.embedded import states
 from incremental.parse.hub_way import Listing
 from incremental.parse.json_lists import find_lists
-from incremental.parse.scripts import read_scripts
 from incremental.parse.text import read_json
 
 URL = "https://news.example/news"
@@ -202,7 +202,7 @@ def test_addresses_of_data_are_found_and_others_are_not() -> None:
         fetch("/api/login"); load("/static/logo.png"); fetch("https://other.example/api/news");
         n.open("GET","/rest/articles"); i18n("/locales/en.json"); var url = "/ajax/getNoticeList";
     """
-    found = data_addresses([script], URL, 9)
+    found = data_addresses([script], URL)
     assert set(found) == {
         "https://news.example/api/news?page=1",
         "https://news.example/data/list.json",

@@ -7,8 +7,7 @@ import shells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incremental.parse.scripts import read_scripts
-from incremental.parse.shell import Outline, ShellSign, shell_sign
+from incremental.parse.behind import Outline, ShellSign, read_scripts, shell_sign
 from incremental.sandbox import Body, read_body
 
 

@@ -21,8 +21,7 @@ from incremental.interfaces.results.schema import when
 from incremental.interfaces.results.status import hub_results
 from incremental.interfaces.web.explanation import explanation
 from incremental.schedule.budget import BudgetState
-from incremental.schedule.protocol import VisitExplanation
-from incremental.schedule.state import HubState
+from incremental.schedule.state import HubState, VisitExplanation
 from incremental.topics.editing import begin, give_feedback
 from incremental.topics.training.corrections import correct
 from store.enums import HubKind, HubRole, HubStatus
@@ -127,7 +126,7 @@ def test_a_hub_says_why_it_is_visited_when_it_is(
     served.store.write.update_hub(hub.page_id, **fields)
     site = watch(served.store.read.sites()[0], served.web.settings)
     hub, reason = served.store.read.hubs(1)[0], Text("reason.worth_it")
-    why = VisitExplanation(1.0, 0.0, 1.0, START + 2 * HOUR, reason)
+    why = VisitExplanation(1.0, START + 2 * HOUR, reason)
     at, said_reason = next_visit(site, hub, why, now=START + HOUR)
     assert at == (None if hub.due_at >= NEVER else hub.due_at)
     assert says in said_reason

@@ -10,7 +10,6 @@ from cli_runner import Run
 from web_served import Served
 
 from classifier.words.values import Verdict
-from incremental.features.assistants.reading import quoted_page
 from incremental.features.messages.message import for_programs, of_page
 from incremental.interfaces.results.schema import Page
 from store.answers import NewQuery
@@ -63,6 +62,9 @@ def test_tables_have_the_same_columns(hubwatch: Run) -> None:
 
 
 def test_an_assistant_gets_fields_of_the_same_names(judged: Served) -> None:
+    pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+    from incremental.features.assistants.server import quoted_page
+
     (row,) = judged.store.answers.new(NewQuery(limit=1)).rows
     quoted = quoted_page(row)
     assert {*quoted, *quoted["from_site"]} - {"from_site"} <= FIELDS

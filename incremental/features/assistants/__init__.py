@@ -3,8 +3,8 @@
 ::
 
     command    `hubwatch mcp`
-    server     the protocol, over standard input and output; the one module that knows the package mcp
-    reading    tools that read the store, with what websites wrote marked as data
+    server     tools that read the store, with what websites wrote marked as data; and the protocol, over
+               standard input and output: the one module that knows the package mcp
 """
 
 from incremental.base.features import Feature

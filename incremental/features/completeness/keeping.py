@@ -9,8 +9,6 @@ schedule: one that was known is a recapture, and one that was not is a miss, whi
 like any other. Lists, feeds and sitemaps are no audits: the schedule chooses when they are read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 
@@ -27,11 +25,6 @@ _STEP_SECONDS, _STEP_SITES = MINUTE, 20
 _NEW = 30 * DAY
 
 
-def keeper(work: AtWork) -> Keeper:
-    """Return the job."""
-    return Keeper(work.store)
-
-
 class Keeper:
     """Estimates the sites in turn; for one thread."""
 
@@ -46,6 +39,11 @@ class Keeper:
             causes = Counter(page.cause.value for page in found.late)
             kept.keep(site, now, found.pages, (found.share, found.low, found.high), causes)
         return now + _STEP_SECONDS
+
+
+def keeper(work: AtWork) -> Keeper:
+    """Return the job."""
+    return Keeper(work.store)
 
 
 def auditor(store: Store) -> Callable[[VisitRecord], None]:

@@ -11,8 +11,6 @@ Operators return candidates to fetch, best first by their own evidence, not page
 reach the world through :class:`Sources`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from incremental.base.errors import InputError
 from incremental.base.lookup import called_article, site_numbered
@@ -18,13 +18,11 @@ from incremental.base.tagging import add_tags, give_name
 from incremental.base.texts import Text, hub_why
 from incremental.base.urls import canonical_key, domain_of
 from incremental.features.exchange.lists import ReadList, Wanted
+from incremental.fetch.options import FetchSettings
 from incremental.settings.seeds import add_seed, check_address
 from store import Store
 from store.enums import HubKind, HubRole, SiteStatus
 from store.values import NewHub, SeenLink, SiteRow
-
-if TYPE_CHECKING:
-    from incremental.fetch.options import FetchSettings
 
 Result = Literal["watched", "feed", "hub", "known", "refused"]
 """What an entry became: a site, a feed or another hub of a site, nothing new, or refused."""

@@ -1,7 +1,5 @@
 """From the store to a pack, and back: new sites begin with what the pack learned; known ones gain hubs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager

@@ -200,6 +200,10 @@ def _post(gate: LibraryGate, hook: HookSettings, given: bytes, key: str) -> Deli
 
 def _run(hook: HookSettings, given: bytes) -> Delivered:
     """Run the program of a hook."""
+    # Hubwatch's own settings may be secrets.
+    visible = {
+        name: value for name, value in os.environ.items() if not name.startswith("HUBWATCH_")
+    }
     with tempfile.TemporaryFile() as file:
         # A file, because a program that does not read would block a pipe.
         file.write(given)
@@ -210,7 +214,7 @@ def _run(hook: HookSettings, given: bytes) -> Delivered:
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=_environment(),
+                env=visible,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -225,11 +229,6 @@ def _run(hook: HookSettings, given: bytes) -> Delivered:
         how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
         said = f"{how}: {said}" if said else how
     return Delivered(ok=code == 0, error="" if code == 0 else one_line(said, MAX_ERROR))
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment without Hubwatch's settings, which may be secrets."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("HUBWATCH_")}
 
 
 def _followed(process: subprocess.Popen[bytes], seconds: float) -> tuple[int | None, str]:

@@ -4,10 +4,16 @@
 
     step(now), for each channel
       queue    announced pages of its topic and search, never queued before   store.outbox
-               changes of watched pages that it wants                          changed.py
+               changes of watched pages that it wants                          store.watched_changes
       plan     rhythm, quiet hours, cap                                       plan.py
       begin    mark the entries with the message's key, then send in a thread
       settle   mark them as sent, or when to retry
+
+Which channels want a change of a watched page::
+
+    the watch names channels     those, whatever they are narrowed to
+    it names none                every channel without a topic and a search whose tag the site has
+    words                        of the watch and of the channel: in the title or in a changed line
 
 After a kill a message is unmarked (sent at the next start), marked but unconfirmed (sent again under the
 same key), or confirmed (never sent again).
@@ -28,7 +34,6 @@ from incremental.base.errors import InputError
 from incremental.base.texts import Text, stored
 from incremental.base.times import DAY, HOUR
 from incremental.daemon.at_work import AtWork, Trouble
-from incremental.features.messages.changed import wants
 from incremental.features.messages.channels import all_channels, check_channels, gone, plan_of
 from incremental.features.messages.hooks import Delivered, call, deliver
 from incremental.features.messages.message import (
@@ -56,7 +61,9 @@ from store.crawl.quarantine import QuarantineKind
 from store.database.texts import storable
 from store.enums import OutboxState, TopicVerdict
 from store.outbox import OutboxRow, alone
-from store.watched_changes import ChangeQuery
+from store.page_watches import WatchRow
+from store.search.words import folded, occurrences, read_word
+from store.watched_changes import ChangeQuery, WatchedChangeRow
 
 logger = logging.getLogger("hubwatch.messages")
 
@@ -77,6 +84,28 @@ _MOST_IN_A_RUN = 1_000
 STUCK_ATTEMPTS = 7
 # A channel whose work met a bug is tried again after this long.
 BUG_SECONDS = 600.0
+
+
+def wants(
+    channel: ChannelSettings, watch: WatchRow, change: WatchedChangeRow, tags: Collection[str]
+) -> bool:
+    """Whether a channel wants a change of a watch; *tags* are those of its site."""
+    if watch.receivers:
+        if channel.name not in watch.receivers:
+            return False
+    elif channel.topic or channel.search or (channel.tag and channel.tag not in tags):
+        return False
+    return all(
+        (not one.include or any(says(change.text, word) for word in one.include))
+        and not any(says(change.text, word) for word in one.exclude)
+        for one in (watch, channel)
+    )
+
+
+def says(text: str, wanted: str) -> bool:
+    """Whether a text has a word or phrase, as the search for announced pages reads it."""
+    phrases, text = read_word(wanted), folded(text)
+    return bool(phrases) and all(any(occurrences(text, [phrase])) for phrase in phrases)
 
 
 @dataclass(slots=True)

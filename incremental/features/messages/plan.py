@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 
-from incremental.base.times import DAY, HOUR
+from incremental.base.times import DAY, HOUR, MINUTE
 from incremental.features.messages.settings import ChannelSettings, clock, quiet_hours, time_zone
 from store.enums import OutboxState
 from store.outbox import OutboxRow
@@ -22,7 +22,6 @@ from store.outbox import OutboxRow
 MAX_ATTEMPTS = 12
 FIRST_RETRY_SECONDS = 60.0
 LONGEST_RETRY_SECONDS = 6 * HOUR
-MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)

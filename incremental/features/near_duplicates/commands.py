@@ -8,10 +8,10 @@ from incremental.base.lookup import find_page
 from incremental.interfaces.cli.common import counted, open_store, print_list
 from incremental.interfaces.results.schema import dated, when
 
-Address = Annotated[str, typer.Argument(help="A page's URL.")]
 
-
-def copies(context: typer.Context, url: Address) -> None:
+def copies(
+    context: typer.Context, url: Annotated[str, typer.Argument(help="A page's URL.")]
+) -> None:
     """List other pages with nearly the same text, on all sites, first seen first."""
     with open_store(context) as store:
         page = find_page(store, url)

@@ -3,10 +3,7 @@
 A watch belongs to the first site whose scope contains its page; a page of none gets a site of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from incremental.base.errors import InputError, NotFoundError
 from incremental.base.readable_urls import site_name
@@ -15,14 +12,12 @@ from incremental.base.tagging import checked_words
 from incremental.base.texts import Text
 from incremental.base.times import DAY, MINUTE, span_seconds
 from incremental.base.urls import canonical_key
+from incremental.settings import Settings
 from incremental.settings.seeds import check_address, usable_seed
 from store import Store
 from store.enums import WatchState
 from store.page_watches import WatchRow
 from store.values import SeenLink
-
-if TYPE_CHECKING:
-    from incremental.settings import Settings
 
 MAX_WATCHES = 1_000
 SHORTEST_MINUTES, LONGEST_DAYS = 1.0, 365.0

@@ -1,7 +1,5 @@
 """The job that looks for problems, a few sites at a time."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from math import ceil
@@ -32,11 +30,6 @@ _LEAST_SITES = 20
 _LISTED_SECONDS = 600.0
 _LOST_DAYS = 30
 _MOST_VISITS = 10
-
-
-def watchdog(work: AtWork) -> Watchdog:
-    """Return the job."""
-    return Watchdog(work.store)
 
 
 def forget(store: Store, settings: Settings, now: float) -> Iterator[int]:
@@ -93,3 +86,8 @@ class Watchdog:
         counts = problems.counts(site, now, BURST_DAYS)
         host = host_key(next((hub.url for hub in hubs if hub.is_seed), ""))
         return SiteFacts(pages, hubs, visits, *counts, host, problems.certificate_until(host))
+
+
+def watchdog(work: AtWork) -> Watchdog:
+    """Return the job."""
+    return Watchdog(work.store)

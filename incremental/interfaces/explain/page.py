@@ -21,7 +21,7 @@ from incremental.interfaces.explain.topic import stored_verdicts
 from incremental.interfaces.results.schema import dated
 from incremental.parse.hub_way import WayKind, read_way
 from incremental.schedule.budget import advance, open_at, price_minutes
-from incremental.schedule.protocol import VisitExplanation
+from incremental.schedule.state import VisitExplanation
 from incremental.settings import Settings
 from incremental.topics.training.corrections import pages_at
 from incremental.visit.host_gate import HostGate

@@ -8,8 +8,7 @@ import msgspec
 from fake_web import DAY, HOUR, SPARING, START, FakeWeb, Watch, page
 from lab.clocks import SimulatedClock
 
-from incremental.features.completeness.late import Late
-from incremental.features.completeness.showing import Completeness, of_site
+from incremental.features.completeness.showing import Completeness, Late, of_site
 from incremental.settings import RevisitSettings, Settings
 
 HOME = "https://news.example/"

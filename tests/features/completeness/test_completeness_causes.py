@@ -9,8 +9,7 @@ import msgspec
 from fake_web import DAY, SPARING, START, FakeWeb, Reply, Watch, feed, page
 from lab.clocks import SimulatedClock
 
-from incremental.features.completeness.late import Late
-from incremental.features.completeness.showing import Completeness, of_site
+from incremental.features.completeness.showing import Completeness, Late, of_site
 from incremental.settings import Settings
 
 HOME = "https://news.example/"

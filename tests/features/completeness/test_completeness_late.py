@@ -12,8 +12,7 @@ from lab.clocks import SimulatedClock
 
 from incremental.base.texts import Words
 from incremental.features.completeness.keeping import Keeper
-from incremental.features.completeness.late import History, Late, cause_of
-from incremental.features.completeness.showing import of_site
+from incremental.features.completeness.showing import History, Late, cause_of, of_site
 
 DATED, SEEN = 0.0, 30 * HOUR
 

@@ -12,8 +12,8 @@ from test_notify_hooks import KEEP, calls, hooks, python
 from test_notify_stories import LATER, LOCAL, announce, notifier, run
 from watching import LINES, PRICE, change, watched
 
-from incremental.features.messages.changed import says
 from incremental.features.messages.message import MAX_LINES
+from incremental.features.messages.notifier import says
 from store import Store
 from store.watched_changes import ChangeQuery
 
