@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from incremental.base.clock import Clock
 from incremental.crawl.part import Part
@@ -39,10 +39,8 @@ from incremental.visit.host_gate import HostGate, HostTurns
 from incremental.visit.visit import Fetch
 from store import Store
 from store.daemons import DaemonRow
+from store.database.postgres import ServerDatabase
 from store.errors import StoreError, StoreFencedError
-
-if TYPE_CHECKING:
-    from store.database.postgres import ServerDatabase
 
 
 def weight(daemon: int, site: int) -> int:
@@ -238,7 +236,7 @@ class Membership(Part):
             StoreFencedError: this daemon was removed.
         """
         rows = self.register.daemons.meet(self._id, lease_seconds=LEASE_SECONDS)
-        self.turns.settle(gate.busy_hosts(), now)
+        self.turns.settle(list(gate.busy), now)
         before = self._sites, self._is_leader
         self._is_leader = next(one.is_leader for one in rows if one.id == self._id)
         daemons = frozenset(one.id for one in rows)
