@@ -28,7 +28,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from incremental.base.clock import Clock
 from incremental.crawl.part import Part
@@ -39,8 +39,10 @@ from incremental.visit.host_gate import HostGate, HostTurns
 from incremental.visit.visit import Fetch
 from store import Store
 from store.daemons import DaemonRow
-from store.database.postgres import ServerDatabase
 from store.errors import StoreError, StoreFencedError
+
+if TYPE_CHECKING:
+    from store.database.postgres import ServerDatabase
 
 
 def weight(daemon: int, site: int) -> int:
