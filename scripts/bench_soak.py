@@ -386,7 +386,7 @@ class Soak:
 
 def _catch_up(crawler: Crawler, now: float) -> float:
     """Judge what is older than a topic."""
-    while crawler.catch_up(now):
+    while crawler.topics.catch_up(now):
         pass
     return now + DAY
 

@@ -44,6 +44,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Generic, Self, TypeVar
 
+from store.errors import StoreFullError, StoreGoneError
+
 if TYPE_CHECKING:
     from peewee import Database
 
@@ -154,7 +156,6 @@ class Store:
             StoreGoneError: the file, or its folder, was deleted or replaced.
         """
         from store.database.home import file_id  # noqa: PLC0415 - likewise
-        from store.errors import StoreGoneError  # noqa: PLC0415 - as in open_store
 
         if self.file_id is None:
             return
@@ -205,8 +206,6 @@ class Store:
         Raises:
             StoreFullError: less than *least_bytes* are free in the file system of the page cache.
         """
-        from store.errors import StoreFullError  # noqa: PLC0415 - as in open_store
-
         folder = self.cache_folder.parent
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent

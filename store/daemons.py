@@ -72,8 +72,6 @@ class DaemonRow:
     id: int
     name: str
     version: str
-    joined_at: float
-    beat_at: float
     beat_age: float
     """Since the last heartbeat."""
     lives: bool
@@ -90,8 +88,7 @@ class Daemons(Repository):
         if is_sqlite(self._db):
             return []
         statement = (
-            "SELECT id, name, version, joined_at, beat_at, "
-            "($now - beat_at)::float8, lease_until > $now, is_leader, "
+            "SELECT id, name, version, ($now - beat_at)::float8, lease_until > $now, is_leader, "
             "(SELECT count(*) FROM daemon_site WHERE daemon_id = daemon.id) "
             "FROM daemon ORDER BY id"
         )
@@ -117,8 +114,8 @@ class Daemons(Repository):
                 )
             self._evict()
             statement = (
-                "INSERT INTO daemon (name, version, joined_at, beat_at, "
-                "lease_until, is_leader) SELECT %s, %s, t, t, t + %s, FALSE "
+                "INSERT INTO daemon (name, version, beat_at, lease_until, is_leader) "
+                "SELECT %s, %s, t, t + %s, FALSE "
                 "FROM (SELECT $now AS t) AS now RETURNING id"
             )
             return int(self._run(statement, name, version, lease_seconds)[0][0])

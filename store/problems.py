@@ -86,11 +86,6 @@ _PROBLEM = Shape(
 class Problems(Repository):
     """Queries and writes, on one database."""
 
-    def sites(self) -> list[int]:
-        """Return the ids of the sites that are visited."""
-        active = Site.state == SiteStatus.ACTIVE
-        return self._column(Site.select(Site.id).where(active).order_by(Site.id))
-
     def pages(self, site_id: int) -> list[FoundPage]:
         """Return the site's new pages, oldest first."""
         size = fn.COALESCE(fn.LENGTH(PageText.text), 0)

@@ -169,10 +169,6 @@ class Crawler:
             self._settle(outcome, now)
         self.topics.keep(now, at_once=True)
 
-    def catch_up(self, now: float) -> bool:
-        """Judge a few pages that are older than a topic; return whether there are more."""
-        return self.topics.catch_up(now)
-
     def is_due(self, now: float, patience_seconds: float) -> bool:
         """Whether something is due that politeness delays by at most *patience_seconds*.
 

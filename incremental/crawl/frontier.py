@@ -345,7 +345,7 @@ class Frontier:
             admitted = self._admit(task, answer, now)
             if admitted is None or admitted.purpose is not Purpose.ROBOTS:
                 if requested:
-                    self._requested.taken(task)
+                    self._requested.drop(task.site_id, task.page_id)
                 elif urgent:
                     site.take_urgent(task, put_off=admitted is None)
             if admitted is not None:

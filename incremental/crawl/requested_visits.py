@@ -33,12 +33,8 @@ class RequestedVisits:
             task = self._task_of(page_id)
             if task is not None:
                 return task
-            self._drop(site_id, page_id)
+            self.drop(site_id, page_id)
         return None
-
-    def taken(self, task: VisitTask) -> None:
-        """Note that a requested visit was begun, or may not be made."""
-        self._drop(task.site_id, task.page_id)
 
     def _task_of(self, page_id: int) -> VisitTask | None:
         hub = self._store.read.hub(page_id)
@@ -50,7 +46,8 @@ class RequestedVisits:
         refresh = self._store.refreshes.row(page_id)
         return refresh_task(refresh) if refresh is not None else None
 
-    def _drop(self, site_id: int, page_id: int) -> None:
+    def drop(self, site_id: int, page_id: int) -> None:
+        """Withdraw a request: its visit was begun, or may not be made."""
         waiting = [one for one in self._pages.get(site_id, ()) if one != page_id]
         if waiting:
             self._pages[site_id] = waiting

@@ -238,7 +238,7 @@ class Membership(Part):
             StoreFencedError: this daemon was removed.
         """
         rows = self.register.daemons.meet(self._id, lease_seconds=LEASE_SECONDS)
-        self.turns.settle(gate.busy_hosts(), now)
+        self.turns.settle(list(gate.busy), now)
         before = self._sites, self._is_leader
         self._is_leader = next(one.is_leader for one in rows if one.id == self._id)
         daemons = frozenset(one.id for one in rows)

@@ -334,7 +334,7 @@ class Upkeep:
         }
         # A list that overflowed covers what shows the same as it did before: by now it may show only new
         # pages, which the others do not.
-        for hub, page in self._store.read.articles_shown(site_id, gone_since=overflowed_at):
+        for hub, page in self._store.read.articles_shown(site_id, overflowed_at):
             pages[hub].add(page)
         evidence = self._store.read.announced_shown(site_id)
         if len({page for _, page, _, _ in evidence}) >= MIN_ANNOUNCED:

@@ -28,19 +28,12 @@ class WatchedSites:
     """Used by the crawler's thread only."""
 
     def __init__(
-        self,
-        store: Store,
-        settings: Settings,
-        quarantine: CrawlQuarantine,
-        part: Part,
-        *,
-        most: int = MOST_IN_MEMORY,
+        self, store: Store, settings: Settings, quarantine: CrawlQuarantine, part: Part
     ) -> None:
         self._store = store
         self._settings = settings
         self._quarantine = quarantine
         self._part = part
-        self._most = most
         # Since when each is watched by this process.
         self._since: dict[int, float] = {}
         self._sites: OrderedDict[int, WatchedSite] = OrderedDict()
@@ -122,7 +115,7 @@ class WatchedSites:
 
     def evict(self) -> None:
         """Drop the least recently used sites beyond the most, but for what only memory knows."""
-        excess = max(len(self._sites) - self._most, 0)
+        excess = max(len(self._sites) - MOST_IN_MEMORY, 0)
         for site_id in list(islice(self._sites, excess)):
             site = self._sites[site_id]
             if site.may_go:

@@ -256,8 +256,8 @@ class Daemon:
             else:
                 done = attempt(lambda: step(self._clock.now()))
                 next_at = self._failed(name, done) if isinstance(done, Bug) else done
-                if not isinstance(done, Bug):
-                    self._passed(name)
+                if not isinstance(done, Bug) and self._failures.pop(name, 0):
+                    self._store.quarantine.remove(QuarantineKind.JOB, name)
         except StoreUnavailableError as error:
             if self._once:
                 raise
@@ -294,10 +294,6 @@ class Daemon:
             pause=pause,
         )
         return now + pause
-
-    def _passed(self, name: str) -> None:
-        if self._failures.pop(name, 0):
-            self._store.quarantine.remove(QuarantineKind.JOB, name)
 
     # A store that cannot be used is waited for.
 
@@ -341,7 +337,7 @@ class Daemon:
             if not self.crawler.abandon(now):
                 return False  # two fetches of one host at once would be impolite
             gate = self.crawler.frontier.gate
-            gate.forget_busy()
+            gate.busy.clear()
             self.crawler = self._make(gate)
         self._started = True
         generation = self._store.read.generation()
@@ -375,15 +371,13 @@ class Daemon:
             return now + _POLL_SECONDS
         wake_at = self.crawler.step(now, self._wake)
         self._health.visits(self.crawler.engine.under_way, self.crawler.engine.ended)
-        if self._once and not self._waits(now):
-            while self.crawler.catch_up(now):
+        ends = self._once and self.crawler.idle
+        if ends and not self.crawler.is_due(now, ONCE_PATIENCE_SECONDS):
+            while self.crawler.topics.catch_up(now):
                 pass
             self.crawler.drain(now)
             self._end()
         return wake_at
-
-    def _waits(self, now: float) -> bool:
-        return not self.crawler.idle or self.crawler.is_due(now, ONCE_PATIENCE_SECONDS)
 
     def _stop(self, now: float) -> bool:
         """Record what has finished; return whether the daemon ends now."""
@@ -451,4 +445,4 @@ class Daemon:
     def _catch_up(self, now: float) -> float:
         if self._fresh:
             return now + RELOAD_SECONDS
-        return now + (CATCH_UP_SECONDS if self.crawler.catch_up(now) else RELOAD_SECONDS)
+        return now + (CATCH_UP_SECONDS if self.crawler.topics.catch_up(now) else RELOAD_SECONDS)

@@ -121,9 +121,12 @@ class Health:
         self._lock = threading.Lock()
         self._started_at = clock.now()
         self._state = self._before = DaemonState.STARTING
-        self._engine: Callable[[], EngineReport] | None = None
-        self._embeddings: Callable[[], tuple[str, float] | None] = lambda: None
-        self._vital = frozenset[str]()
+        self.engine: Callable[[], EngineReport] | None = None
+        """Whom to ask what runs the visits."""
+        self.embeddings: Callable[[], tuple[str, float] | None] = lambda: None
+        """Whom to ask why no text is embedded, and since when; None = all is well there."""
+        self.vital = frozenset[str]()
+        """The features without whose jobs the daemon is not well."""
         self._jobs = dict[str, JobBeat]()
         self._running = ""
         self._under_way = self._visits_ended = 0
@@ -137,21 +140,6 @@ class Health:
         """Note what the daemon does now."""
         with self._lock:
             self._state = state
-
-    def runs_on(self, engine: Callable[[], EngineReport]) -> None:
-        """Note whom to ask what runs the visits; called from any thread."""
-        self._engine = engine
-
-    def embeds_by(self, trouble: Callable[[], tuple[str, float] | None]) -> None:
-        """Note whom to ask why no text is embedded, and since when; called from any thread.
-
-        None = all is well there.
-        """
-        self._embeddings = trouble
-
-    def needs(self, features: Iterable[str]) -> None:
-        """Note without whose jobs the daemon is not well."""
-        self._vital = frozenset(features)
 
     def began(self, job: str) -> None:
         """Note that a job began."""
@@ -214,13 +202,13 @@ class Health:
 
     def report(self) -> HealthReport:
         """Return the health now."""
-        engine = self._engine() if self._engine is not None else None
+        engine = self.engine() if self.engine is not None else None
         with self._lock:
             now = self._clock.now()
             problems = [*self._standing(), *self._hanging(), *filter(None, [self._store])]
             problems += [*self._troubles.values(), *self._failing()]
             problems += _of_engine(engine, now)
-            problems += _of_embeddings(self._embeddings())
+            problems += _of_embeddings(self.embeddings())
             return HealthReport(
                 at=now,
                 state=self._state,
@@ -258,7 +246,7 @@ class Health:
                 kind, feature = ProblemKind.JOB, ""
                 if job.failures >= _BROKEN and job.name == "round":
                     kind = ProblemKind.ROUNDS
-                elif job.failures >= _BROKEN and job.name in self._vital:
+                elif job.failures >= _BROKEN and job.name in self.vital:
                     kind, feature = ProblemKind.FEATURE, job.name
                 said = {"job": job.name, "count": job.failures, "reason": job.error}
                 yield Problem(kind, Text("health.job_failed", **said), job.failing_since, feature)

@@ -134,8 +134,8 @@ class HostGate:
         outlives = settings.engine.kind != "threads"
         self._outlives_seconds = settings.fetch.visit_timeout_seconds if outlives else 0.0
         self._hosts: OrderedDict[str, HostState] = OrderedDict()
-        # Hosts that are being asked, and since when.
-        self._busy: dict[str, float] = {}
+        self.busy: dict[str, float] = {}
+        """Hosts to which a request is under way, and since when."""
         # Of those in memory.
         self._quick: set[str] = set()
         self._policies: Latest[str, RobotsPolicy] = Latest(MOST_POLICIES)
@@ -158,7 +158,7 @@ class HostGate:
             refusal, says = FetchStatus.ROBOTS_DENIED, Text("robots.denied")
         return Answer(
             allowed_at=host.next_allowed_at,
-            busy=host.name in self._busy,
+            busy=host.name in self.busy,
             failures=host.failures,
             robots_due=rules is None
             and (policy is None or not now < policy.expires_at <= now + FURTHEST_TERM_SECONDS),
@@ -212,23 +212,15 @@ class HostGate:
         """Keep the host of *url* from the crawler for so long, for a single fetch; False = not now."""
         with self._lock:
             host = self._host(host_key(url), now)
-            if host.name in self._busy or host.next_allowed_at > now:
+            if host.name in self.busy or host.next_allowed_at > now:
                 return False
             wait = 0.0 if self._turns is None else self._turns.take(host.name, seconds, now)
             self._keep(replace(host, next_allowed_at=now + (wait or seconds)))
         return not wait
 
-    def busy_hosts(self) -> list[str]:
-        """Return the hosts to which a request is under way."""
-        return list(self._busy)
-
     def occupy(self, url: str, now: float) -> None:
         """Mark the host of *url* as busy."""
-        self._busy[host_key(url)] = now
-
-    def forget_busy(self) -> None:
-        """Take no host for busy any more: no request is under way."""
-        self._busy.clear()
+        self.busy[host_key(url)] = now
 
     def is_quick(self, url: str, now: float) -> bool:
         """Whether the host of *url* answered its last request, in this process within a few seconds."""
@@ -244,7 +236,7 @@ class HostGate:
         """
         with self._lock:
             # First of all: what follows may meet a store that cannot be used.
-            since = self._busy.pop(host_key(url), now)
+            since = self.busy.pop(host_key(url), now)
             host = self._host(host_key(url), now)
             if robots:
                 # robots.txt is fetched once a day; a crawl delay of a day after it would leave no page.

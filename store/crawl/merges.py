@@ -46,12 +46,6 @@ from store.models.joins import Merge, Row, better, joined, least, most, not_yet,
 from store.search.news import index_pages, note_language, unindex
 from store.topics import YOU
 
-
-def _given(one: Any, other: Any) -> Any:  # noqa: ANN401 - likewise
-    """Return the role that a user gave, if one did."""
-    return next((role for role in (HubRole.SEED, HubRole.USER) if role in {one, other}), one)
-
-
 MERGES = (
     Merge(Visit.page),
     Merge(Change.page),
@@ -182,7 +176,9 @@ class _Merging:
             if goes["id"] in referred:
                 referred.add(stays["id"])
                 self._apply(merge, stays["id"], goes["id"], *self._within(merge))
-        self._apply_named(stays["id"], goes["id"])
+        # Its key is a text and also names other things.
+        of_pages = (Quarantine.kind == QuarantineKind.PAGE) & Quarantine.purpose.in_(OF_PAGES)
+        self._apply(_QUARANTINED, str(stays["id"]), str(goes["id"]), of_pages)
         self._put_pages(stays, goes, at, rule)
         for row in known:
             for merge in ADDRESSED:
@@ -209,7 +205,8 @@ class _Merging:
         )
         if roles.keys() == {in_use, former}:
             Hub.delete().where(Hub.page == former).execute(self._db)
-            role = _given(roles[in_use], roles[former])
+            given = (role for role in (HubRole.SEED, HubRole.USER) if role in roles.values())
+            role = next(given, roles[in_use])
             Hub.update(role=role).where(Hub.page == in_use).execute(self._db)
 
     def _row(self, page_id: int) -> Row:
@@ -265,11 +262,6 @@ class _Merging:
 
     def _rows(self, table: Any, which: Any) -> list[Row]:  # noqa: ANN401 - a peewee model and condition
         return list(table.select().where(which).dicts().execute(self._db))
-
-    def _apply_named(self, stays: int, goes: int) -> None:
-        """Move the page's quarantine entry; its key is a text and also names other things."""
-        of_pages = (Quarantine.kind == QuarantineKind.PAGE) & Quarantine.purpose.in_(OF_PAGES)
-        self._apply(_QUARANTINED, str(stays), str(goes), of_pages)
 
     def _put_pages(self, stays: Row, goes: Row, at: Row, rule: str) -> None:
         """Merge the rows of the two pages; the removed one keeps the former address."""

@@ -199,7 +199,9 @@ class Recorder(SiteRecords, LabelRecords):
                 fields = columns({**record.site_fields, **plan.site_fields})
                 SET_SITE.run(self._db, fields, site=record.site_id)
             if record.rebaseline:
-                self._rebaseline(record)
+                others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
+                lists = others & (Hub.kind == HubKind.HTML)
+                Hub.update(baseline_at=None).where(lists).execute(self._db)
             self._verify_again(record)
             put_scores(self._db, record.site_id, record.topic_scores, record.at)
             put_scores(self._db, record.site_id, opinion or (), record.at)
@@ -352,7 +354,3 @@ class Recorder(SiteRecords, LabelRecords):
             site=record.site_id, page=page_id, at=record.at, hub_id=record.page_id, **fields
         )
         return int(query.execute(self._db))
-
-    def _rebaseline(self, record: VisitRecord) -> None:
-        others = (Hub.site_id == record.site_id) & (Hub.page != record.page_id)
-        Hub.update(baseline_at=None).where(others & (Hub.kind == HubKind.HTML)).execute(self._db)

@@ -17,7 +17,6 @@ from peewee import Database, PeeweeException, SqliteDatabase
 from store.database.addresses import without_password
 from store.database.failures import of_file, storage_errors
 from store.database.home import lost, make_file, make_folder, was_cut_off
-from store.database.statements import run_sql
 from store.database.upgrades import upgrade
 from store.driver import load_driver
 from store.errors import StoreDamagedError, StoreError, StorePlaceError
@@ -267,11 +266,6 @@ def own_connection(database: Database, where: str) -> Iterator[None]:
         yield
     finally:
         database.close()
-
-
-def data_version(database: Database) -> object:
-    """Return SQLite's counter of changes made by other connections."""
-    return run_sql(database, "PRAGMA data_version").fetchone()[0]
 
 
 def is_sqlite(database: Any) -> bool:  # noqa: ANN401 - peewee's classes differ by driver

@@ -172,21 +172,18 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_abandoned(parent: Path, prefix: str) -> int:
-    """Remove folders left by killed runs in *parent*; return their number.
+def remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove folders left by killed runs in *parent*.
 
     A folder that holds anything we do not write stays, whatever its name. So does an empty one, which may
     have been made a moment ago, and is not locked yet.
     """
-    count = 0
     for folder in sorted(parent.glob(f"{prefix}{_RANDOM}")):
         with contextlib.suppress(OSError):
             if is_work_folder(folder):
                 with _held(folder) as mine:
-                    count += mine
                     if mine:
                         shutil.rmtree(folder, ignore_errors=True)
-    return count
 
 
 def is_work_folder(path: Path) -> bool:

@@ -57,12 +57,6 @@ def _parameter(name: str) -> Any:  # noqa: ANN401 - a peewee expression
     return Value(_Slot(name), converter=False, unpack=False)
 
 
-def _compile(database: Database, query: Any) -> _Compiled:  # noqa: ANN401 - a peewee query
-    context: Any = database.get_sql_context()
-    sql, parameters = context.sql(query).query()
-    return sql, tuple(parameters)
-
-
 def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
@@ -113,7 +107,9 @@ class _Statement:
     def _form(self, database: Database, form: object, build: Callable[[], Any]) -> _Compiled:
         compiled = self._forms.get((type(database), form))
         if compiled is None:
-            compiled = self._forms[type(database), form] = _compile(database, build())
+            context: Any = database.get_sql_context()
+            sql, parameters = context.sql(build()).query()
+            compiled = self._forms[type(database), form] = sql, tuple(parameters)
         return compiled
 
 

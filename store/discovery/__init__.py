@@ -100,10 +100,10 @@ class Discovery(Repository):
             query = query.where(Proposal.state == state)
         return self._all(_PROPOSAL, query.order_by(Proposal.score.desc(), Proposal.id))
 
-    def decide(self, proposal_ids: Sequence[int], state: ProposalState, *, now: float) -> int:
+    def decide(self, proposal_ids: Sequence[int], state: ProposalState) -> int:
         """Record the user's decision; return how many proposals changed."""
         changed = Proposal.id.in_(list(proposal_ids)) & (Proposal.state != state)
-        return self._write(Proposal.update(state=state, decided_at=now).where(changed))
+        return self._write(Proposal.update(state=state).where(changed))
 
     def proposal_counts(self) -> dict[int, dict[str, int]]:
         """Count proposals by topic id and state."""

@@ -76,4 +76,3 @@ class ProposalRow(NewProposal):
     id: int
     state: ProposalState
     proposed_at: float
-    decided_at: float | None

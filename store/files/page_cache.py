@@ -83,9 +83,8 @@ class PageCache:
 
     def find(self, url: str, digest: str) -> CachedBody | None:
         """Return the same body with its Content-Type."""
-        packed = self._read(path_of(url, digest))
         try:
-            content = gzip.decompress(packed) if packed is not None else b""
+            content = gzip.decompress((self.folder / path_of(url, digest)).read_bytes())
         except (OSError, EOFError, zlib.error):
             return None
         # A damaged or foreign file reads as absent rather than as another page.
@@ -140,12 +139,6 @@ class PageCache:
                 file.write(bytes(_PROBE_BYTES))
         except OSError as error:
             raise of_file(error, self.folder.parent) from error
-
-    def _read(self, path: str) -> bytes | None:
-        try:
-            return (self.folder / path).read_bytes()
-        except OSError:
-            return None
 
     def _names(self, folder: str, prefix: str) -> list[str]:
         """Return the names of the files in *folder* that begin with *prefix*."""

@@ -48,6 +48,7 @@ _HUBS = 10
 KEPT_OF_HUB = 50
 # Announced pages of each site whose sightings all stay: coverage is computed from the last 200.
 KEPT_OF_SITE = 200
+_STARRED = News.select(News.page).where(News.starred_at.is_null(is_null=False))
 _ANNOUNCING = (ChangeKind.ADDED, SiteEventKind.BACKFILL)
 
 
@@ -101,11 +102,10 @@ class Retention(Repository):
         return _batch(len(keys))
 
     def _changes(self, before: float) -> Batch:
-        starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
         query = (
             Change.select(Change.id, Change.page, Change.at)
             .where((Change.at < before) & Change.kind.not_in(_ANNOUNCING))
-            .where(Change.page.is_null() | Change.page.not_in(starred))
+            .where(Change.page.is_null() | Change.page.not_in(_STARRED))
             .order_by(Change.at)
             .limit(BATCH)
         )
@@ -120,12 +120,11 @@ class Retention(Repository):
         return _batch(len(rows))
 
     def _texts(self, before: float, now: float) -> Batch:
-        starred = News.select(News.page).where(News.starred_at.is_null(is_null=False))
         query = (
             PageText.select(PageText.page)
             .where(PageText.forgotten_at.is_null() & (PageText.at < before))
             .where(PageText.text.is_null(is_null=False))
-            .where(PageText.page.not_in(starred))
+            .where(PageText.page.not_in(_STARRED))
             # A refreshed page is compared with its last text.
             .where(PageText.page.not_in(Refresh.select(Refresh.page)))
             .order_by(PageText.at)

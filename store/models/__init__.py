@@ -20,7 +20,6 @@ truncated and storable (:func:`store.database.texts.storable`). Ids are never re
 
 from store.models.crawl_tables import *  # noqa: F403 - all of them are named where they are defined
 from store.models.crawl_tables import Table
-from store.models.operation_tables import *  # noqa: F403 - likewise
 from store.models.reader_tables import *  # noqa: F403 - likewise
 from store.models.topic_tables import *  # noqa: F403 - likewise
 

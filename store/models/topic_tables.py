@@ -164,7 +164,6 @@ class Proposal(Table):
     """JSON list of objects with url and probability: where new pages would appear."""
     why = TextField(default="")
     proposed_at = DoubleField()
-    decided_at = DoubleField(null=True)
 
     class Meta:
         indexes = ((("topic", "host"), True), (("topic", "state", "score"), False))

@@ -142,17 +142,14 @@ class Vectors(Repository):
         """Return pages without a vector in *space*, the newest first; those of earlier spaces last."""
         found: list[WaitingText] = []
         with storage_errors(self._where):
-            for other in self._others(space):
+            query = VectorSpace.select(VectorSpace.id).where(VectorSpace.id < space.id)
+            earlier = query.order_by(VectorSpace.id.desc()).tuples().execute(self._db)
+            for other in (_WAITS, *(one for (one,) in earlier)):
                 rows = _NEXT.rows(self._db, space=other, most=limit - len(found))
                 found += [_waiting(*row) for row in rows]
                 if len(found) >= limit:
                     break
         return found
-
-    def _others(self, space: Space) -> list[int]:
-        query = VectorSpace.select(VectorSpace.id).where(VectorSpace.id < space.id)
-        earlier = query.order_by(VectorSpace.id.desc()).tuples().execute(self._db)
-        return [_WAITS, *(one for (one,) in earlier)]
 
     def put(self, space: Space, vectors: Sequence[tuple[WaitingText, bytes | None]]) -> int:
         """Keep vectors of texts, None for one without a word; return how many texts were still the same."""

@@ -199,18 +199,16 @@ class Topics(Repository):
         with writing(self._db, self._where):
             put_scores(self._db, site_id, scores, now)
 
-    def refine_guesses(self, site_id: int, scores: Sequence[TopicScore], *, now: float) -> int:
-        """Replace guesses of pages that still are guessed, and when they are verified; return how many.
+    def refine_guesses(self, site_id: int, scores: Sequence[TopicScore], *, now: float) -> None:
+        """Replace guesses of pages that still are guessed, and when they are verified.
 
         What was judged, answered by a user or deleted meanwhile stays as it is.
         """
-        count = 0
         with writing(self._db, self._where):
             for score in scores:
-                count += self._refine_guess(site_id, score, now)
-        return count
+                self._refine_guess(site_id, score, now)
 
-    def _refine_guess(self, site_id: int, score: TopicScore, now: float) -> bool:
+    def _refine_guess(self, site_id: int, score: TopicScore, now: float) -> None:
         pages = Page.select(LIVING).where(
             (Page.site == site_id) & (Page.canonical_key == score.canonical_key)
         )
@@ -225,14 +223,13 @@ class Topics(Repository):
             at=now,
         ).where(own & ~PageTopic.fetched & (PageTopic.method != YOU))
         if page_id is None or not guess.execute(self._db):
-            return False
+            return
         best = PageTopic.select(fn.MAX(PageTopic.score)).where(
             (PageTopic.page == page_id) & ~PageTopic.fetched
         )
         Page.update(verify_score=best.scalar(self._db)).where(
             (Page.id == page_id) & Page.verify_score.is_null(is_null=False)
         ).execute(self._db)
-        return True
 
     def unjudged(self, topic_id: int, *, limit: int) -> list[KeptPage]:
         """Return pages announced or read, with cached bodies, that a topic has not judged, newest first.

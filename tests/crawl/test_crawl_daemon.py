@@ -231,6 +231,8 @@ class Straw:
         self.gate = self
         self.engine = self
         self.frontier = self
+        self.topics = self
+        self.busy: dict[str, float] = {}
         self.loads = 0
 
     def load(self, _now: float) -> None:
@@ -238,9 +240,6 @@ class Straw:
 
     def abandon(self, _now: float) -> bool:
         return True
-
-    def forget_busy(self) -> None:
-        """No host is busy."""
 
     def is_due(self, _now: float, _patience_seconds: float) -> bool:
         return self.steps < self.due

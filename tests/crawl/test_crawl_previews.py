@@ -83,7 +83,7 @@ def judge_again(crawl: Watch, embedder: PageEmbedder | None) -> None:
         crawl.crawler.step(crawl.clock.now())
         if embedder is not None:
             embedder.start_later(PageText("", title="the last one")).result(timeout=30)
-    while crawl.crawler.catch_up(crawl.clock.now()):
+    while crawl.crawler.topics.catch_up(crawl.clock.now()):
         pass
 
 

@@ -164,7 +164,7 @@ def test_a_topic_with_a_bug_keeps_no_page_from_being_announced(
         assert (row.kind, row.key) == ("topic", str(topic_of(crawl).id))
         monkeypatch.setattr(ActiveTopic, "judge", judge)
         crawl.run(7 * DAY)
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         assert len(verdicts(crawl, NEW)) == len(NEW)
         assert crawl.store.quarantine.entries() == []

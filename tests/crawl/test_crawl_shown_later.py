@@ -106,10 +106,10 @@ def test_what_was_read_before_is_judged_from_the_cache_and_not_fetched_again(
         begun(crawl.store, crawl.clock.now())
         crawl.crawler.load(crawl.clock.now())
         crawl.run(10 * MINUTE)
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         crawl.run(8 * HOUR)
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         score = judged(crawl, ARTICLE)
         assert crawl.new() == ["/about-a-bridge/"]

@@ -156,7 +156,7 @@ def test_pages_that_were_announced_before_are_judged_when_the_topic_is_ready(
         crawl.run(HOUR)
         assert topic_of(crawl).state == "ready"
         assert verdicts(crawl, NEW) == {}
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         assert set(verdicts(crawl, BRIDGES).values()) == {"relevant"}
         assert set(verdicts(crawl, SOUPS).values()) == {"irrelevant"}
@@ -165,12 +165,12 @@ def test_pages_that_were_announced_before_are_judged_when_the_topic_is_ready(
 def test_verdicts_on_pages_already_found_follow_when_a_topic_changes(tmp_path: Path) -> None:
     with watch_topic(tmp_path, two_subjects(), settings=MANY_VERIFICATIONS) as crawl:
         crawl.run(12 * HOUR)
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         before = [one for one in verdicts(crawl, NEW) if one not in SOUPS[:2]]
         assert len(before) > 2
         correct(crawl, *[address(*one) for one in SOUPS[:2]], relevant=True)
-        while crawl.crawler.catch_up(crawl.clock.now()):
+        while crawl.crawler.topics.catch_up(crawl.clock.now()):
             pass
         scores = [judged(crawl, address(*one)) for one in before]
         assert {one.version for one in scores if one} == {topic_of(crawl).version}

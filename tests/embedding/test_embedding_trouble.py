@@ -38,7 +38,7 @@ def test_page_api_metrics_and_health_name_it_until_it_works_again(served: Served
     model, clock, health = Failing(), served.clock, Health(served.clock)
     shown = Served(replace(served.web, health=health), served.store, clock)
     with closing(PageEmbedder(model, clock.now)) as pages:
-        health.embeds_by(pages.trouble)
+        health.embeddings = pages.trouble
         assert health.report().problems == ()
         since = clock.now()
         pages.with_meaning(PageText("", title="one"))

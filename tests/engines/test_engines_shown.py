@@ -92,10 +92,10 @@ def speaking(answer: bytes) -> Iterator[str]:
 
 def test_what_a_cluster_waits_for_is_serious_and_a_refused_worker_is_not() -> None:
     health = Health(SimulatedClock(1_000.0))
-    health.runs_on(lambda: DASK)
+    health.engine = lambda: DASK
     assert [one.kind for one in health.report().problems] == [ProblemKind.WORKER]
     assert health.report().well
-    health.runs_on(lambda: replace(DASK, waits="no worker", since=900.0))
+    health.engine = lambda: replace(DASK, waits="no worker", since=900.0)
     first = health.report().problems[0]
     assert (first.kind, first.since) == (ProblemKind.ENGINE, 900.0)
     assert not health.report().well
@@ -103,7 +103,7 @@ def test_what_a_cluster_waits_for_is_serious_and_a_refused_worker_is_not() -> No
 
 def test_page_and_api_show_the_engine(served: Served) -> None:
     health = Health(served.clock)
-    health.runs_on(lambda: replace(DASK, waits="no worker <b>"))
+    health.engine = lambda: replace(DASK, waits="no worker <b>")
     shown = Served(replace(served.web, health=health), served.store, served.clock)
     client = shown.client()
     page = client.get("/status").text

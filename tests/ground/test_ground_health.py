@@ -141,7 +141,7 @@ def test_a_job_that_fails_twice_is_a_problem_of_its_kind(
     clock: SimulatedClock, job: str, kind: ProblemKind
 ) -> None:
     health = Health(clock)
-    health.needs(["messages"])
+    health.vital = frozenset({"messages"})
     health.failed(job, "KeyError: 'a'", START + 60)
     assert kinds(health.report()) == [ProblemKind.JOB]
     health.failed(job, "KeyError: 'a'", START + 120)

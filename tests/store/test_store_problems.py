@@ -31,7 +31,7 @@ def test_a_paused_site_has_no_problems(store: Store) -> None:
     store.problems.update(site, {SILENT: {}}, now=START)
     assert store.problems.end_inactive(START + 1) == 0
     store.editing.edit_site(site, now=START + 2, state=SiteStatus.PAUSED)
-    assert (store.problems.sites(), store.problems.end_inactive(START + 3)) == ([], 1)
+    assert (store.read.active_sites(), store.problems.end_inactive(START + 3)) == ([], 1)
     assert store.problems.all() == []
 
 

@@ -243,7 +243,7 @@ def test_pages_of_discovery_and_open_proposals_are_forgotten_and_decisions_are_n
         now=OLD,
     )
     (best, _) = store.discovery.proposals(topic)
-    store.discovery.decide([best.id], ProposalState.REJECTED, now=OLD)
+    store.discovery.decide([best.id], ProposalState.REJECTED)
     forgotten = [store.discovery.forget_older(before=NOW - 100 * DAY) for _ in range(3)]
     assert forgotten == [1, 1, 0]
     assert [one.url for one in store.discovery.pages(topic)] == ["http://b.example/"]

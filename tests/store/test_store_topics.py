@@ -141,7 +141,7 @@ def test_a_refined_guess_replaces_a_guess_alone(store: Store) -> None:
         score(one, HOME + "unknown", fetched=False),
         score(one + two, link.url, fetched=False),
     ]
-    assert store.topics.refine_guesses(site, finer, now=START + DAY) == 2
+    store.topics.refine_guesses(site, finer, now=START + DAY)
     assert sorted(kept(store, page)) == [(0.6, "relevant", False), (0.8, "relevant", True)]
     (row,) = store.read.find_page(link.url, "")
     assert row["verify_score"] == 0.6

@@ -65,7 +65,7 @@ def test_a_store_is_upgraded_by_a_later_version(
         check(store.database, counts)
         assert applied(store.database) == [*FIRST, LATER]
         assert rows(store.database, "SELECT note FROM page") == [("none",)] * ROWS
-        assert rows(store.database, "SELECT COUNT(*) FROM note") == [(ROWS,)]
+        assert rows(store.database, "SELECT COUNT(*) FROM remark") == [(ROWS,)]
         indexes = {index.name for index in store.database.get_indexes("page")}
         assert {"page_waiting_by_score", "page_site_id_canonical_key"} <= indexes
         if is_sqlite(store.database):
@@ -103,7 +103,7 @@ def test_an_upgrade_that_is_killed_begins_again(
     # As it was: no half of it.
     with closing(open_database(where)) as database:
         assert applied(database) == [*FIRST]
-        assert "note" not in database.get_tables()
+        assert "remark" not in database.get_tables()
     update()
     with open_store(where, cache_folder=tmp_path / "cache") as store:
         check(store.database, counts)

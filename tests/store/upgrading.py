@@ -26,8 +26,8 @@ def up(migrator, db):
         migrator.add_column("page", "note", TextField(default="none")),
         migrator.rename_table("label", "word_of_a_user"),
     )
-    db.execute_sql("CREATE TABLE note (page_id BIGINT REFERENCES page (id), text TEXT NOT NULL)")
-    db.execute_sql("INSERT INTO note SELECT id, url FROM page")
+    db.execute_sql("CREATE TABLE remark (page_id BIGINT REFERENCES page (id), text TEXT NOT NULL)")
+    db.execute_sql("INSERT INTO remark SELECT id, url FROM page")
 """
 
 ROWS = 3

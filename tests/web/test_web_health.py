@@ -88,7 +88,7 @@ def test_what_an_engine_waits_for_is_said_in_the_page_s_language(
     waits = Text("health.no_worker")
     why = refusal("0.9", "1.0")
     refused = Text("health.worker_refused", address="tcp://w.example:1", reason=why)
-    health.runs_on(lambda: EngineReport("dask", 0, waits=waits, since=1.0, refused=(refused,)))
+    health.engine = lambda: EngineReport("dask", 0, waits=waits, since=1.0, refused=(refused,))
     chinese = served.client(Accept_Language="zh").get("/status").text
     assert "已停止抓取：集群中没有可用的工作节点" in chinese
     assert "工作节点 tcp://w.example:1：它运行 Hubwatch 0.9，守护进程运行 1.0" in chinese

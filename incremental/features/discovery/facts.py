@@ -48,7 +48,7 @@ def decide(
     if decision == "accept":
         accept_sites(store, chosen, topic=topic.name, now=now)
     else:
-        store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED, now=now)
+        store.discovery.decide([one.id for one in chosen], ProposalState.REJECTED)
     return [one.host for one in chosen]
 
 
@@ -83,4 +83,4 @@ def accept_sites(store: Store, chosen: Sequence[ProposalRow], *, topic: str, now
         ]
         if links:
             store.write.add_pages(site_id, links, now=now)
-    store.discovery.decide([one.id for one in chosen], ProposalState.ACCEPTED, now=now)
+    store.discovery.decide([one.id for one in chosen], ProposalState.ACCEPTED)

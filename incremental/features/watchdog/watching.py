@@ -51,7 +51,7 @@ class Watchdog:
             self._listed_at = now
             self._store.problems.end_inactive(now)
             self._checked = {
-                site: self._checked.get(site, 0.0) for site in self._store.problems.sites()
+                site: self._checked.get(site, 0.0) for site in self._store.read.active_sites()
             }
         due = [site for site, at in self._checked.items() if at <= now - _EVERY_SECONDS]
         due.sort(key=self._checked.__getitem__)

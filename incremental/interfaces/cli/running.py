@@ -273,7 +273,7 @@ def watch(run: Run, *, serves: bool) -> bool:
                 member=run.member,
             )
         )
-        run.health.runs_on(daemon.crawler.engine.report)
+        run.health.engine = daemon.crawler.engine.report
         running = _features(run, fetcher.fetch, read, daemon.crawler.frontier.gate)
         jobs.update({name: job.step for name, job in running.items()})
         address = run.begin(lambda: stack.enter_context(_served(run))) if serves else None
@@ -301,7 +301,7 @@ def _crawlers(
     renderer = stack.enter_context(make_renderer(settings, clock, fetch))
     embedder = stack.enter_context(make_embedder(settings, clock))
     if embedder is not None:
-        run.health.embeds_by(embedder.trouble)
+        run.health.embeddings = embedder.trouble
     models = models_folder(settings, run.folder)
     guarded = fetch if member is None else member.guarding(fetch)
 
@@ -338,7 +338,7 @@ def _features(run: Run, fetch: Fetch, read: Read, gate: HostGate) -> dict[str, J
         gate=gate,
     )
     features = run.settings.enabled
-    run.health.needs(one.name for one in features.on if one.vital)
+    run.health.vital = frozenset(one.name for one in features.on if one.vital)
     jobs, problems = jobs_of(features, work)
     for one in problems:
         say_error(f"hubwatch: {one}")

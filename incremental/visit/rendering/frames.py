@@ -91,7 +91,6 @@ class Drawn(msgspec.Struct, tag=True, frozen=True):
     """What came of an order."""
 
     html: bytes = b""
-    url: str = ""
     problem: str = ""
     """Why there is no document."""
     too_slow: bool = False
@@ -105,7 +104,6 @@ class Ready(msgspec.Struct, tag=True, frozen=True):
     """The browser runs, or could not be started."""
 
     problem: str = ""
-    version: str = ""
 
 
 ToWorker = Order | Answer

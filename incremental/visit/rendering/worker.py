@@ -127,7 +127,7 @@ class Driver:
             return Drawn(problem="its scripts do not end", too_slow=True)
         except Error as error:
             return Drawn(problem=error.message.partition("\n")[0])
-        return Drawn(html=html.encode("utf-8", "replace"), url=page.url)
+        return Drawn(html=html.encode("utf-8", "replace"))
 
     async def _still(self, page: Page, end: float) -> int:
         """Wait until the page rests, at most until *end*; return how many links it shows."""
@@ -245,7 +245,7 @@ async def _serve(executable: str, *, sandbox: bool, given: int, taken: int) -> N
             await writer.drain()
             return
         driver = Driver(browser, writer)
-        await driver.send(Ready(version=browser.version))
+        await driver.send(Ready())
         drawing: asyncio.Task[None] | None = None
         while (content := await _next(reader)) is not None:
             value = to_worker(content)

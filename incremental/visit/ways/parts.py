@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from incremental.base.clock import Clock
@@ -20,8 +19,7 @@ from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.settings import Settings
 from incremental.visit.host_gate import HostGate
-
-Fetch = Callable[[Request], Response]
+from incremental.visit.visit import Fetch
 
 # A site that wants longer pauses than this between two requests is not asked for parts of pages.
 LONGEST_DELAY_SECONDS = 2.0

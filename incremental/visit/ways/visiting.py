@@ -4,13 +4,12 @@ A function of a task, like any visit: no store, no clock of its own; the network
 are passed in.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from incremental.fetch.robots import RobotsPolicy
 from incremental.fetch.status import FetchStatus, Request, Response
 from incremental.parse import Page, PageKind
 from incremental.parse.behind import Behind
@@ -18,9 +17,6 @@ from incremental.parse.hub_way import Way, WayKind, WayProblem
 from incremental.sandbox import Body, BodyRole, Read, Unread
 from incremental.visit.visit import Fetch, Outcome, Purpose, VisitTask, read_response, visit
 from incremental.visit.ways.parts import PartFetcher, Parts, wants_pauses
-
-if TYPE_CHECKING:
-    from incremental.fetch.robots import RobotsPolicy
 
 # In search of JSON: robots.txt, the page's own scripts, and addresses that they name.
 MOST_REQUESTS = 10

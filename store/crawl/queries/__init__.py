@@ -4,14 +4,13 @@
 
     rounds      the crawler's rounds: due fetches, known pages, host state
     site_facts  facts of a site, for decisions: URLs, lists, links shown
-    training    training data of the hub model: labels, crawl depth, page sizes
-    people      pages and sites one by one, for interfaces
+    people      pages and sites one by one, for interfaces, and labels
 """
 
-from store.crawl.queries.people import PeopleQueries, TrainingQueries
+from store.crawl.queries.people import PeopleQueries
 from store.crawl.queries.rounds import RoundQueries
 from store.crawl.queries.site_facts import SiteQueries
 
 
-class Queries(RoundQueries, SiteQueries, TrainingQueries, PeopleQueries):
+class Queries(RoundQueries, SiteQueries, PeopleQueries):
     """All queries, on one database."""

@@ -29,8 +29,8 @@ _SITE_LABELS = Prepared(
 )
 
 
-class TrainingQueries(Repository):
-    """Labels."""
+class PeopleQueries(Repository):
+    """Queries of interfaces, and labels."""
 
     def labels(self, origin: LabelOrigin | None = None) -> list[LabelEntry]:
         """Return labels, of one origin or all, in the order first given."""
@@ -50,10 +50,6 @@ class TrainingQueries(Repository):
         """Return users' labels of these pages by canonical key."""
         keys = list(dict.fromkeys(canonical_keys))
         return dict(self._asked(_CORRECTIONS, keys=keys)) if keys else {}
-
-
-class PeopleQueries(Repository):
-    """Queries of interfaces."""
 
     def find_page(self, url: str, canonical_key: str) -> list[dict[str, Any]]:
         """Return all columns of pages with this URL or canonical key, and of their hubs."""

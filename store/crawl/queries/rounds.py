@@ -6,8 +6,7 @@ from typing import Any
 from peewee import JOIN, SQL, Case, fn
 
 from store.crawl.refreshes import PLANNED, WATCHED
-from store.database import data_version, is_sqlite
-from store.database.failures import storage_errors
+from store.database import is_sqlite
 from store.database.repository import Repository, Shape
 from store.database.statements import Prepared, any_of
 from store.enums import HubClass, HubKind, HubRole, HubStatus, PageState, SiteStatus
@@ -200,8 +199,7 @@ class RoundQueries(Repository):
     def generation(self) -> object:
         """Return a value that changes when another connection changes the database."""
         if is_sqlite(self._db):
-            with storage_errors(self._where):
-                return data_version(self._db)
+            return self._sql("PRAGMA data_version")[0][0]
         # The counter is SQLite's; on PostgreSQL these values stand for it. Hubs are not among them: the
         # crawler adds hubs all the time, and other writers of hubs also label, edit or add something.
         paused = Site.select(fn.COUNT(Site.id), fn.SUM(Site.id))

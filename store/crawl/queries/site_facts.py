@@ -37,24 +37,24 @@ def refused() -> Any:  # noqa: ANN401 - a peewee expression
     )
 
 
-def _gained(site: Any, since: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+def _gained(site: Any, since: Any) -> Any:  # noqa: ANN401 - likewise
     last = (
         BackfillPage.select(BackfillPage.page, Backfill.found_at)
         .join(Backfill, on=Backfill.id == BackfillPage.event)
         .where((Backfill.site == site) & (Backfill.found_at >= since))
         .order_by(BackfillPage.id.desc())
-        .limit(limit)
+        .limit(200)
         .alias("last")
     )
     return _shown(last, last.c.found_at)
 
 
-def _announced(site: Any, limit: Any) -> Any:  # noqa: ANN401 - likewise
+def _announced(site: Any) -> Any:  # noqa: ANN401 - likewise
     last = (
         Change.select(Change.page, Change.at)
         .where((Change.site == site) & _ADDED)
         .order_by(Change.id.desc())
-        .limit(limit)
+        .limit(200)
         .alias("last")
     )
     return _shown(last, last.c.at)
@@ -125,9 +125,7 @@ class SiteQueries(Repository):
         query = Page.select(Page.url).join(Hub, on=Hub.page == Page.id)
         return self._column(query.where((Hub.site_id == site_id) & (Hub.body_md5 == digest)))
 
-    def articles_shown(
-        self, site_id: int, *, gone_since: float | None = None
-    ) -> list[tuple[int, int]]:
+    def articles_shown(self, site_id: int, gone_since: float | None) -> list[tuple[int, int]]:
         """Return (hub, page) for every article that a hub shows now, or showed until *gone_since*."""
         since = float("inf") if gone_since is None else gone_since
         as_hub = Hub.alias()
@@ -141,17 +139,13 @@ class SiteQueries(Repository):
         )
         return self._rows(query)
 
-    def gained_shown(
-        self, site_id: int, since: float, *, limit: int = 200
-    ) -> list[tuple[int, int, float, float]]:
-        """Return (hub, page, seen, announced) for older pages that lists gained since *since*."""
-        return self._asked(_GAINED, site=site_id, since=since, limit=limit)
+    def gained_shown(self, site_id: int, since: float) -> list[tuple[int, int, float, float]]:
+        """Return (hub, page, seen, announced) for the last older pages that lists gained since *since*."""
+        return self._asked(_GAINED, site=site_id, since=since)
 
-    def announced_shown(
-        self, site_id: int, *, limit: int = 200
-    ) -> list[tuple[int, int, float, float]]:
+    def announced_shown(self, site_id: int) -> list[tuple[int, int, float, float]]:
         """Return (hub, page, seen, announced) for the site's latest announced pages, on every hub."""
-        return self._asked(_ANNOUNCED, site=site_id, limit=limit)
+        return self._asked(_ANNOUNCED, site=site_id)
 
     def announced_since(self, site_id: int, since: float) -> int:
         """Count the pages of a site announced since *since* (unix seconds)."""
@@ -163,9 +157,7 @@ class SiteQueries(Repository):
         others = (Hub.site_id == site_id) & (Hub.kind != HubKind.HTML)
         return int(self._scalar(Hub.select(fn.COUNT(Hub.page)).where(others)))
 
-    def article_candidates(
-        self, site_id: int, *, before: float, limit: int = 200
-    ) -> list[ArticleCandidate]:
+    def article_candidates(self, site_id: int, *, before: float) -> list[ArticleCandidate]:
         """Return articles that hubs have shown since *before* or earlier and still show, most shown first.
 
         Excludes pages announced since then, gone, or labelled an article by a user.
@@ -193,7 +185,7 @@ class SiteQueries(Repository):
             )
             .group_by(Sighting.page, Page.url)
             .order_by(seed.desc(), shown.desc(), Sighting.page)
-            .limit(limit)
+            .limit(200)
         )
         return [
             ArticleCandidate(page, url, hubs, bool(seed), bool(feed), bool(article))
@@ -245,24 +237,22 @@ class SiteQueries(Repository):
             bool(self._rows(query.limit(1))) for query in (Page.select(Page.id).where(known), older)
         )
 
-    def known_urls(
-        self, site_id: int, *, limit: int = 5_000
-    ) -> list[tuple[str, str, float | None]]:
+    def known_urls(self, site_id: int) -> list[tuple[str, str, float | None]]:
         """Return (URL, anchor, publication date) of a site's pages, longest known first."""
         query = Page.select(Page.url, Page.anchor, Page.published_at).where(Page.site == site_id)
-        return self._rows(query.order_by(Page.id).limit(limit))
+        return self._rows(query.order_by(Page.id).limit(5_000))
 
-    def asked_for(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+    def asked_for(self, site_id: int) -> list[tuple[str, bool]]:
         """Return (URL, ever was there) of pages asked for because of a link to them, latest first."""
         query = (
             Page.select(Page.url, fn.COALESCE(Page.rule, "").not_in(_NEVER_THERE))
             .where((Page.site == site_id) & Page.verified_at.is_null(is_null=False))
             .order_by(Page.verified_at.desc(), Page.id.desc())
-            .limit(limit)
+            .limit(2_000)
         )
         return [(url, bool(there)) for url, there in self._rows(query)]
 
-    def judged_urls(self, site_id: int, *, limit: int = 2_000) -> list[tuple[str, bool]]:
+    def judged_urls(self, site_id: int) -> list[tuple[str, bool]]:
         """Return (URL, is a hub) of pages judged by their first fetch, latest first."""
         is_hub = Hub.page.is_null(is_null=False)
         read_list = Hub.role.in_((HubRole.LIST, HubRole.USER)) & Hub.baseline_at.is_null(
@@ -274,7 +264,7 @@ class SiteQueries(Repository):
             .join(Hub, JOIN.LEFT_OUTER, on=Hub.page == Page.id)
             .where((Page.site == site_id) & (read_article | read_list))
             .order_by(Page.id.desc())
-            .limit(limit)
+            .limit(2_000)
         )
         return [(url, bool(found)) for url, found in self._rows(query)]
 

@@ -298,7 +298,7 @@ def test_rejected_sites_are_not_proposed_again(bridges: Store) -> None:
     topic = bridges.topics.topic("bridges")
     assert topic is not None
     (first, *_) = bridges.discovery.proposals(topic.id)
-    bridges.discovery.decide([first.id], ProposalState.REJECTED, now=START)
+    bridges.discovery.decide([first.id], ProposalState.REJECTED)
     discoverer(bridges, world, Words()).run(rounds=20, pages=50)
     assert first.host not in proposed(bridges)
     assert first.pages

@@ -314,14 +314,14 @@ def test_an_empty_one_may_have_been_made_a_moment_ago(tmp_path: Path) -> None:
     """By one that has not locked it yet."""
     folder = tmp_path / "~restore-abcdefgh"
     folder.mkdir()
-    assert remove_abandoned(tmp_path, "~restore-") == 0
+    remove_abandoned(tmp_path, "~restore-")
     assert folder.exists()
 
 
 def test_one_that_is_at_work_is_not_swept_up(tmp_path: Path) -> None:
     with workplace(tmp_path, "~backup-") as folder:
         (folder / "half").touch()
-        assert remove_abandoned(tmp_path, "~backup-") == 0
+        remove_abandoned(tmp_path, "~backup-")
         assert (folder / "half").exists()
     assert not folder.exists()
 

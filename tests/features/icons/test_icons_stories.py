@@ -223,7 +223,7 @@ def test_a_host_that_may_not_be_asked_now_does_not_hold_up_other_sites(site: Any
     told.watched.crawler.frontier.gate.occupy(HOME, now)
     told.job.step(now)
     assert not told.store.icons.due(now)
-    told.watched.crawler.frontier.gate.forget_busy()
+    told.watched.crawler.frontier.gate.busy.clear()
     assert told.pass_time(HOUR) == [FAVICON]
 
 
