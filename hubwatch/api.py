@@ -41,7 +41,7 @@ from incremental.interfaces.results.schema import Page as Page  # noqa: PLC0414 
 from incremental.interfaces.results.schema import PageChange as PageChange  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import SiteVisit as SiteVisit  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.schema import TextChange as TextChange  # noqa: PLC0414 - likewise
-from incremental.interfaces.results.schema import change_result, page_result, result_of
+from incremental.interfaces.results.schema import change_result, page_result, plain, result_of
 from incremental.interfaces.results.sites import AddingSites, site_results
 from incremental.interfaces.results.sites import Site as Site  # noqa: PLC0414 - likewise
 from incremental.interfaces.results.tables import to_pandas as to_pandas  # noqa: PLC0414 - likewise
@@ -400,7 +400,11 @@ class Hubwatch:
 
     def explain(self, url: str) -> Mapping[str, Any]:
         """Return why a URL was or was not announced, and its next visit, as ``check --json`` does."""
-        return explain(self._store, self._settings, url, now=self._clock.now(), models=self._models)
+        found = explain(
+            self._store, self._settings, url, now=self._clock.now(), models=self._models
+        )
+        answer: Mapping[str, Any] = plain(found)
+        return answer
 
     def mark(self, *urls: str, read: bool | None = None, starred: bool | None = None) -> int:
         """Mark announced pages; return how many were."""

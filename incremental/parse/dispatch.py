@@ -8,7 +8,7 @@ from incremental.parse.decoding import decode_body
 from incremental.parse.feeds import parse_feed, parse_json_feed
 from incremental.parse.html import parse_html
 from incremental.parse.page import Page, PageKind, ParseLimits
-from incremental.parse.sitemaps import parse_sitemap
+from incremental.parse.sitemaps import parse_sitemap, parse_url_list
 from incremental.parse.sniff import Form, sniff
 
 _MAGIC = b"\x1f\x8b"
@@ -62,6 +62,7 @@ _PROBLEMS = {
 _TEXT_READERS = {
     Form.XML_FEED: parse_feed,
     Form.JSON_FEED: parse_json_feed,
+    Form.URL_LIST: parse_url_list,
 }
 _FEED_WORDS = ("rss", "atom", "rdf", "feed")
 _DEFAULTS = ParseLimits()

@@ -1,7 +1,8 @@
-"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions)."""
+"""Sitemaps (sitemaps.org 0.9, Google's news and hreflang extensions) and plain lists of URLs."""
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -124,6 +125,18 @@ class _Locations:
     def _admit(self) -> None:
         if len(self.links) + len(self.alternates) >= self._max_urls:
             raise LimitReachedError
+
+
+def parse_url_list(text: str, url: str, *, limits: ParseLimits) -> Page:
+    """Parse a plain-text sitemap: one URL per line; other lines are skipped."""
+    resolver = Resolver(url, max_chars=limits.max_url_chars)
+    found: dict[str, Link] = {}
+    lines = (line for line in text.splitlines() if line.lstrip()[:4].lower() == "http")
+    for line in islice(lines, limits.max_sitemap_urls):
+        if (target := resolver.resolve(line)) is not None:
+            found.setdefault(target, Link(url=target))
+    truncated = next(lines, None) is not None
+    return Page(url, PageKind.SITEMAP, links=tuple(found.values()), truncated=truncated)
 
 
 def _local(tag: str) -> str:

@@ -18,6 +18,8 @@ class Form(Enum):
     JSON_FEED = auto()
     SITEMAP = auto()
     """A urlset or a sitemap index."""
+    URL_LIST = auto()
+    """A sitemap in plain text."""
     EMPTY = auto()
     BINARY = auto()
     TEXT = auto()
@@ -38,6 +40,7 @@ _PREAMBLE = re.compile(
 _ROOT = re.compile(r"<(?:[a-z0-9_.-]+:)?([a-z]+)(?=[\s>/])", re.IGNORECASE)
 _HTML_START = re.compile(r"<(?:!doctype\s+html|[a-z][a-z0-9]*(?=[\s>/])|!--)", re.IGNORECASE)
 _FEED_INSIDE = re.compile(r"<(rss|feed|rdf:RDF|urlset|sitemapindex)(?=[\s>])")
+_URL_LINE = re.compile(r"\s*https?://[^\s<>]+[ \t]*(?:[\r\n]|$)", re.IGNORECASE)
 _JSON_FEED = re.compile(r'\s*\{.*?"(?:version|items)"\s*:', re.DOTALL)
 
 
@@ -69,6 +72,8 @@ def _unmarked(rest: str, claimed: str) -> Form:
         return Form.BINARY
     if _JSON_FEED.match(rest):
         return Form.JSON_FEED
+    if _URL_LINE.match(rest):
+        return Form.URL_LIST
     if "html" in claimed or (not claimed and "<" in rest):
         return Form.HTML
     return Form.TEXT

@@ -152,3 +152,15 @@ def test_a_small_file_of_many_entries_is_cut_however_few_are_different(body: byt
     page = read(gzip.compress(body, compresslevel=1))
     assert page.truncated
     assert len(page.links) <= 1
+
+
+def test_a_plain_list() -> None:
+    page = read(b"https://example.org/1\r\n\r\n https://example.org/2 \nnonsense\nhttps://example.org/1\n",
+                content_type="text/plain")  # fmt: skip
+    assert page.kind is PageKind.SITEMAP
+    assert [link.url for link in page.links] == ["https://example.org/1", "https://example.org/2"]
+
+
+def test_a_list_of_one_url_repeated_is_cut() -> None:
+    page = read(b"https://a.org/\n" * 100_000, content_type="text/plain")
+    assert (len(page.links), page.truncated) == (1, True)

@@ -29,7 +29,7 @@ from incremental.parse.sniff import Form, sniff
         (b"<sitemapindex xmlns='x'>", "text/html", Form.SITEMAP),
         (b"<feedback>", "", Form.HTML),
         (b'{"version": "https://jsonfeed.org/version/1.1"', "text/html", Form.JSON_FEED),
-        (b"https://example.org/a\nhttps://example.org/b", "text/plain", Form.TEXT),
+        (b"https://example.org/a\nhttps://example.org/b", "text/plain", Form.URL_LIST),
         (b"https://example.org/a is a page", "text/plain", Form.TEXT),
         (b"User-agent: *\nDisallow:", "text/plain", Form.TEXT),
         (b"", "text/html", Form.EMPTY),

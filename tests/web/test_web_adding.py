@@ -105,7 +105,8 @@ def test_why_an_address_was_not_fetched_is_said_in_chinese(url: str) -> None:
     ("field", "value", "said"),
     [
         ("urls", "x" * 200_001, "以下各项的值无效：网址"),
-        ("requests_per_day", "-4", "以下各项的值无效：每日请求数"),
+        ("requests_per_day", "-4", "每日请求数 '-4'"),
+        ("requests_per_day", "many", "每日请求数 'many'"),
     ],
 )
 def test_a_field_that_is_refused_is_named_as_in_the_form(

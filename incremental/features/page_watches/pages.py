@@ -115,8 +115,8 @@ def act(
     paused = action == "pause"
     pause_watch(store, watch, paused=paused, now=web.now())
     if paused == (watch.state is WatchState.PAUSED):
-        # Its page is due at once.
-        return see(query("/changes", asked=1))
+        # Its page is due at once, once it is known.
+        return see(query("/changes", asked=1 if watch.page_id else None))
     return see("/changes")
 
 

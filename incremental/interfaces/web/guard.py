@@ -248,4 +248,11 @@ def _with_headers(send: Send) -> Send:
 
 def names_for_others(settings_hosts: Iterable[str]) -> list[str]:
     """Return the configured names by which other machines can reach us."""
-    return [name for name in settings_hosts if _bare(name) not in _LOOPBACK]
+    return [name for name in settings_hosts if not _is_loopback(_bare(name))]
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name in _LOOPBACK

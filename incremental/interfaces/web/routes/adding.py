@@ -12,8 +12,9 @@ from incremental.base.errors import InputError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach, read_scope
 from incremental.base.tagging import checked_tags, parted
+from incremental.base.texts import Text
 from incremental.interfaces.results.sites import AddedSite, add_sites
-from incremental.interfaces.site_editing import edit_site
+from incremental.interfaces.site_editing import edit_site, number_typed
 from incremental.interfaces.web.context import StoreRoute, Web, web_of
 from incremental.interfaces.web.views import base_of, page, problem_of, see, words_of
 from incremental.settings.seeds import SeedTerms, everything_below, folder_of
@@ -41,15 +42,18 @@ def add(
     store: Store,
     urls: Annotated[str, Form(max_length=200_000)],
     reach: Annotated[Reach, Form()] = Reach.HOST,
-    requests_per_day: Annotated[float | None, Form(ge=0, le=1e9)] = None,
+    requests_per_day: Annotated[str, Form(max_length=20)] = "",
     include: _Text = "",
     exclude: _Text = "",
     tags: _Text = "",
 ) -> Response:
     """Watch the sites of the URLs in a text and show the result of each."""
     typed, say = list(dict.fromkeys(urls.split())), partial(problem_of, request)
-    terms = SeedTerms(reach, tuple(include.split()), tuple(exclude.split()), requests_per_day)
     try:
+        budget = number_typed("requests_per_day", requests_per_day)
+        if budget is not None and not 0 <= budget < 1e9:  # noqa: PLR2004 - as settings allow
+            raise InputError("requests_per_day", requests_per_day, Text("input.number_from_0"))
+        terms = SeedTerms(reach, tuple(include.split()), tuple(exclude.split()), budget)
         chosen = checked_tags(parted(tags))
     except InputError as error:
         return show_forms(request, [], [say(error)], urls)

@@ -1,26 +1,30 @@
 """Feeds of all new pages, of sites, topics, tags and saved searches, and the page that lists them."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Annotated
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response
 
 from incremental.base.errors import InputError
+from incremental.base.lookup import check_tag
 from incremental.base.texts import Words
 from incremental.interfaces.filters import Filters, from_json
 from incremental.interfaces.web.context import StoreRoute, Web, unless_known
 from incremental.interfaces.web.feeds import Entry, Feed, atom, json_feed
 from incremental.interfaces.web.reading import gained, merged, paragraphs
+from incremental.interfaces.web.routes.news import search_named
 from incremental.interfaces.web.views import base_of, page, query, words_of
 from store import Store
-from store.answers import AnnouncedPage, NewQuery, StoredText
+from store.answers import AnnouncedPage, NewQuery, SavedSearchRow, StoredText
 from store.crawl.backfills import BackfillEvent
 from store.enums import TopicVerdict
+from store.topics.values import TopicRow
+from store.values import SiteRow
 
 router = APIRouter(include_in_schema=False, route_class=StoreRoute)
 _ENTRIES = 100
@@ -46,39 +50,75 @@ class _Named:
 def feeds_page(request: Request, web: Web, store: Store) -> Response:
     """Show the list of feeds."""
     words = words_of(request)
-    feeds = [*_all(store, words), _Named("/feeds/backfill", words("backfill.feed"))]
+    feeds = [_Named("/feeds/new", words("feeds.all"))]
+    feeds += [_of_site(site) for site in store.read.sites()]
+    feeds += [_of_topic(topic) for topic in store.topics.topics()]
+    feeds += [_of_tag(tag.name) for tag in store.tags.tags()]
+    for search in store.answers.searches():
+        # Searches saved elsewhere may be invalid here.
+        with contextlib.suppress(InputError):
+            feeds.append(_of_search(search))
+    feeds.append(_Named("/feeds/backfill", words("backfill.feed")))
     for one in web.settings.enabled.on:
         feeds += [_Named(path, words.maybe(one.name, text)) for path, text in one.feeds.items()]
     return page(request, "feeds.html", {"feeds": feeds})
 
 
-def _all(store: Store, words: Words) -> Iterator[_Named]:
-    """Yield every feed of new pages."""
-    yield _Named("/feeds/new", words("feeds.all"))
-    for site in store.read.sites():
-        yield _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id))
-    for topic in store.topics.topics():
-        relevant = Filters(topic=topic.id, verdict=TopicVerdict.RELEVANT)
-        yield _Named(f"/feeds/topic/{topic.id}", topic.name, relevant)
-    for tag in store.tags.tags():
-        yield _Named(f"/feeds/tag/{quote(tag.name, safe='')}", tag.name, Filters(tag=tag.name))
-    for search in store.answers.searches():
-        # Searches saved elsewhere may be invalid here.
-        with contextlib.suppress(InputError):
-            # Without "unread" or "starred": entries would come and go, but a feed announces each page once.
-            filters = replace(from_json(search.query), show="")
-            yield _Named(f"/feeds/search/{quote(search.name, safe='')}", search.name, filters)
+def _of_site(site: SiteRow) -> _Named:
+    return _Named(f"/feeds/site/{site.id}", site.name, Filters(site=site.id))
+
+
+def _of_topic(topic: TopicRow) -> _Named:
+    relevant = Filters(topic=topic.id, verdict=TopicVerdict.RELEVANT)
+    return _Named(f"/feeds/topic/{topic.id}", topic.name, relevant)
+
+
+def _of_tag(name: str) -> _Named:
+    return _Named(f"/feeds/tag/{quote(name, safe='')}", name, Filters(tag=name))
+
+
+def _of_search(search: SavedSearchRow) -> _Named:
+    # Without "unread" or "starred": entries would come and go, but a feed announces each page once.
+    filters = replace(from_json(search.query), show="")
+    return _Named(f"/feeds/search/{quote(search.name, safe='')}", search.name, filters)
 
 
 @router.get("/feeds/new.{form}")
-@router.get("/feeds/{kind}/{name:path}.{form}")
-def new_pages_feed(request: Request, web: Web, store: Store, form: Format) -> Response:
+def new_feed(request: Request, web: Web, store: Store, form: Format) -> Response:
+    """Return the feed of all new pages."""
+    return _new_pages(
+        request, web, store, form, _Named("/feeds/new", words_of(request)("feeds.all"))
+    )
+
+
+@router.get("/feeds/site/{site_id}.{form}")
+def site_feed(request: Request, web: Web, store: Store, site: SiteRow, form: Format) -> Response:
+    """Return the feed of a site's new pages."""
+    return _new_pages(request, web, store, form, _of_site(site))
+
+
+@router.get("/feeds/topic/{topic_id}.{form}")
+def topic_feed(request: Request, web: Web, store: Store, topic: TopicRow, form: Format) -> Response:
+    """Return the feed of pages that are relevant to a topic."""
+    return _new_pages(request, web, store, form, _of_topic(topic))
+
+
+@router.get("/feeds/tag/{tag:path}.{form}")
+def tag_feed(request: Request, web: Web, store: Store, tag: str, form: Format) -> Response:
+    """Return the feed of a tag's new pages."""
+    check_tag(store, tag)
+    return _new_pages(request, web, store, form, _of_tag(tag))
+
+
+@router.get("/feeds/search/{name:path}.{form}")
+def search_feed(request: Request, web: Web, store: Store, name: str, form: Format) -> Response:
+    """Return the feed of a saved search."""
+    return _new_pages(request, web, store, form, _of_search(search_named(store, name)))
+
+
+def _new_pages(request: Request, web: Web, store: Store, form: str, named: _Named) -> Response:
     """Return a feed of new pages."""
     words, base = words_of(request), base_of(request)
-    path = request.scope["path"].removesuffix(f".{form}")
-    named = next((one for one in _all(store, words) if unquote(one.path) == path), None)
-    if named is None:
-        raise HTTPException(404)
     rows = store.answers.new(named.filters.query(web.now(), limit=_ENTRIES)).rows
     shown = merged(rows, gained(store, named.filters, web.now()))[:_ENTRIES]
     text = store.answers.text if _is_full(request) else lambda _: None

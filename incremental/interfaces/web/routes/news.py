@@ -276,13 +276,13 @@ def save_search(web: Web, store: Store, form: Annotated[SearchForm, Form()]) -> 
 @router.get("/searches/{name}")
 def saved_search(store: Store, name: str) -> Response:
     """Redirect to the list of a saved search."""
-    return see(query("/", **from_json(_search_named(store, name).query).values()))
+    return see(query("/", **from_json(search_named(store, name).query).values()))
 
 
 @router.post("/searches/{name}/remove")
 def remove_search(request: Request, store: Store, name: str) -> Response:
     """Delete a saved search."""
-    row = _search_named(store, name)
+    row = search_named(store, name)
     store.answers.remove_search(name)
     undoable(
         request, "search", lambda store, now: store.answers.save_search(name, row.query, now=now)
@@ -290,7 +290,8 @@ def remove_search(request: Request, store: Store, name: str) -> Response:
     return see("/feeds")
 
 
-def _search_named(store: Store, name: str) -> SavedSearchRow:
+def search_named(store: Store, name: str) -> SavedSearchRow:
+    """Return a saved search; raises :class:`NotFoundError`."""
     row = store.answers.search(name)
     if row is None:
         raise NotFoundError(Text("missing.search", name=name[:80]))

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from incremental.base.errors import InputError
+from incremental.base.errors import InputError, NotFoundError
 from incremental.base.lookup import site_numbered
 from incremental.base.scope import Reach
 from incremental.base.tagging import parted
@@ -197,6 +197,8 @@ def label(
             correct(store, url, label, now=web.now())
         except InputError as error:
             refused = stored(error.way_out)
+        except NotFoundError as error:
+            refused = stored(error.args[0])
     return see(query(back, refused=refused))
 
 
