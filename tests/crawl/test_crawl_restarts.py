@@ -61,7 +61,7 @@ def test_an_address_that_was_refused_is_asked_again_after_a_restart(tmp_path: Pa
     assert web.urls() == [HOME + "news/"]
 
 
-@pytest.mark.parametrize("step", ["_put_sightings", "_announce", "_record_page", "_put_host"])
+@pytest.mark.parametrize("step", ["_put_sightings", "_announce", "_record_page", "put_host"])
 def test_killed_in_the_middle_of_recording_nothing_is_lost_or_announced_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

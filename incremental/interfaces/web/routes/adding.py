@@ -50,9 +50,7 @@ def add(
     """Watch the sites of the URLs in a text and show the result of each."""
     typed, say = list(dict.fromkeys(urls.split())), partial(problem_of, request)
     try:
-        budget = number_typed("requests_per_day", requests_per_day)
-        if budget is not None and not 0 <= budget < 1e9:  # noqa: PLR2004 - as settings allow
-            raise InputError("requests_per_day", requests_per_day, Text("input.number_from_0"))
+        budget = _budget(requests_per_day)
         terms = SeedTerms(reach, tuple(include.split()), tuple(exclude.split()), budget)
         chosen = checked_tags(parted(tags))
     except InputError as error:
@@ -71,6 +69,14 @@ def add(
         web.background.begin(f"look {site_id}", partial(_look, web, site_id, text))
     joined = [one for one in found if one.hub_of]
     return show_forms(request, rows, problems, "\n".join(refused), joined)
+
+
+def _budget(text: str) -> float | None:
+    """Read the requests a day of a form; None = the default. Raises :class:`InputError`."""
+    budget = number_typed("requests_per_day", text)
+    if budget is not None and not 0 <= budget <= 1e9:  # noqa: PLR2004 - as settings allow
+        raise InputError("requests_per_day", text, Text("input.number_from_0"))
+    return budget
 
 
 def _look(web: Web, site_id: int, text: str) -> object:
