@@ -79,7 +79,7 @@ class HostTurns:
         take(host)  ── one statement ──>  ours, or how long to wait
         free(host)  ── with the next take, or within seconds ──>  free after what it is owed
 
-    Used by the crawler's thread only.
+    Thread-safe: icons are asked for beside the crawler.
     """
 
     def __init__(self, daemons: Daemons) -> None:
@@ -87,6 +87,7 @@ class HostTurns:
         self._daemon = 0
         # Until when each is owed a pause, by this machine's clock.
         self._freed: dict[str, float] = {}
+        self._lock = Lock()
 
     def begin(self, daemon: int) -> None:
         """Take turns as the daemon of this id."""
@@ -104,7 +105,8 @@ class HostTurns:
 
     def free(self, host: str, until: float) -> None:
         """Give a host back, which may be asked again from *until* on."""
-        self._freed[host] = until
+        with self._lock:
+            self._freed[host] = until
 
     def settle(self, busy: Sequence[str], now: float) -> None:
         """Write what was given back; *busy* hosts are being asked."""
@@ -112,7 +114,8 @@ class HostTurns:
 
     def _given_back(self, now: float) -> dict[str, float]:
         """Return the pauses as seconds from now: only these mean the same on every machine."""
-        freed, self._freed = self._freed, {}
+        with self._lock:
+            freed, self._freed = self._freed, {}
         return {host: max(until - now, 0.0) for host, until in freed.items()}
 
 
