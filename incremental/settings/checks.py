@@ -78,7 +78,8 @@ def converted(name: str, kind: Any, tree: Mapping[str, Any]) -> Any:  # noqa: AN
         field = name + where.rstrip("`")
         if named := re.search(r" field `(.*)`", message):
             field += f".{named[1]}"
-        raise SettingsError(field, _value_at(tree, field), _way_out(message, field)) from None
+        value = _value_at(tree[name], field.removeprefix(name), field)
+        raise SettingsError(field, value, _way_out(message, field)) from None
     except SettingsError as error:
         raise SettingsError(f"{name}.{error.field}", error.value, error.way_out) from None
 
@@ -97,22 +98,19 @@ def _way_out(message: str, field: str) -> str:
     return f"unknown setting; known: {known}" if "unknown" in message else message
 
 
-def _value_at(tree: Any, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
-    """Return the value at ``section.name`` or ``site[0].url`` for an error; never a secret."""
+def _value_at(value: Any, place: str, field: str) -> object:  # noqa: ANN401 - whatever the TOML held
+    """Return the value at a *place* like ``.name`` or ``[0].url`` for an error; never a secret."""
     from incremental.settings.reference import setting_at  # noqa: PLC0415 - likewise
 
     setting = setting_at(field)
-    value = tree
-    for part in field.replace("[", ".").replace("]", "").split("."):
+    for part in place.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping):
             value = value.get(part, value)
         elif isinstance(value, list | tuple) and part.isdigit():
             value = value[int(part)]
     # A value in place of a whole section or entry, or below a mistyped name, may be a secret.
     known = (
-        not setting.secret
-        if setting is not None
-        else field in tree and isinstance(value, int | float)
+        not setting.secret if setting is not None else not place and isinstance(value, int | float)
     )
     return value if known and not isinstance(value, Mapping) else "..."
 

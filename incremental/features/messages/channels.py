@@ -94,7 +94,7 @@ def put_channel(
     typed = {**before, **given, "name": name}
     if not typed.get("url"):
         raise InputError("url", "", Text("messages.address"))
-    channel = checked_entry(ChannelSettings, "channel", typed, _check)
+    channel = checked_entry(ChannelSettings, "messages.channel", typed, _check)
     topic = store.topics.topic(channel.topic) if channel.topic else None
     if channel.topic and topic is None:
         raise InputError("topic", channel.topic, Text("input.no_topic"))
@@ -106,8 +106,8 @@ def put_channel(
 
 
 def _check(channel: ChannelSettings) -> None:
-    check_channel(channel, "channel")
-    check_sending(channel, "channel.")
+    check_channel(channel, "messages.channel")
+    check_sending(channel, "messages.channel.")
 
 
 def remove_channel(store: Store, settings: Settings, name: str) -> None:

@@ -90,6 +90,8 @@ class SiteFacts:
     """Of the seed."""
     certificate_until: float | None = None
     """When the certificate ends that the host showed last; None = unknown."""
+    days: float = BURST_DAYS
+    """Of those before the last one, how many it was watched."""
 
 
 def last_read(hubs: Sequence[WatchedHub]) -> float:
@@ -196,8 +198,9 @@ def _silent(facts: SiteFacts, now: float) -> Iterator[tuple[ProblemKey, Evidence
 
 
 def _burst(facts: SiteFacts) -> Iterator[tuple[ProblemKey, Evidence]]:
-    # Without earlier pages the site may only be catching up after a pause.
-    if facts.today >= _BURST and facts.today > facts.before > 0:
+    # Without earlier pages the site may only be catching up after a pause; a young site has few of them.
+    usual = facts.before * BURST_DAYS / facts.days if facts.days > 0 else 0.0
+    if facts.today >= _BURST and facts.today > usual > 0:
         said = {"n": facts.today, "days": BURST_DAYS, "before": facts.before}
         yield ProblemKey(Fault.BURST), said
 

@@ -67,7 +67,7 @@ class Watchdog:
         row = self._store.read.site(site)
         if row is None:
             return
-        found = findings(self._facts(site, now), now)
+        found = findings(self._facts(site, row.added_at, now), now)
         new = self._store.problems.update(site, found.problems, now=now, lasting=found.open)
         for one in self._store.problems.all(sites=[site])[: len(new)] if new else ():
             logger.warning("%s: %s", row.name, sentence(one))
@@ -75,7 +75,7 @@ class Watchdog:
             hubs = self._store.problems.list_hubs(site, _MOST_VISITS)
             self._store.editing.request_visits(hubs, now=now)
 
-    def _facts(self, site: int, now: float) -> SiteFacts:
+    def _facts(self, site: int, added_at: float, now: float) -> SiteFacts:
         problems = self._store.problems
         pages = problems.pages(site)
         since = now - _LOST_DAYS * DAY
@@ -85,7 +85,9 @@ class Watchdog:
         visits = problems.visits(unread, read_at) if unread else []
         counts = problems.counts(site, now, BURST_DAYS)
         host = host_key(next((hub.url for hub in hubs if hub.is_seed), ""))
-        return SiteFacts(pages, hubs, visits, *counts, host, problems.certificate_until(host))
+        until = problems.certificate_until(host)
+        days = min((now - added_at) / DAY - 1, BURST_DAYS)
+        return SiteFacts(pages, hubs, visits, *counts, host, until, days)
 
 
 def watchdog(work: AtWork) -> Watchdog:

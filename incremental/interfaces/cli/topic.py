@@ -207,7 +207,7 @@ def _finish(  # noqa: PLR0913 - what was done to a topic
         return
     say(done)
     known = not _awaits_daemon(row)
-    if known and (row.why or row.state != TopicState.READY):
+    if learns and known and (row.why or row.state != TopicState.READY):
         say(f"topic {row.name} is {row.state}" + (f": {read_text(row.why)}" if row.why else ""))
     if effect:
         say(effect)
@@ -266,7 +266,8 @@ def edit(  # noqa: PLR0913 - each is an option of the command
         if paused is not None:
             row = set_paused(store, row.name, paused=paused, now=now())
             done = f"{row.name} is {row.state}"
-        _finish(context, store, row, before, done)
+        learns = any(given[field] is not None for field in ("description", "method", "keywords"))
+        _finish(context, store, row, before, done, learns=learns)
 
 
 def forget(context: typer.Context, urls: Pages, *, of: OfTopic) -> None:

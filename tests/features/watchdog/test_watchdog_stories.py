@@ -347,6 +347,15 @@ def test_a_site_that_was_not_read_before_catches_up_without_a_burst() -> None:
     assert [key.kind for key in burst.problems] == [Fault.BURST]
 
 
+def test_a_site_that_is_busy_from_its_first_day_has_no_burst() -> None:
+    at = START + 2 * DAY
+    busy = replace(facts_of(hub_of(at), today=96, before=4), days=0.2)
+    assert findings(busy, at).problems == {}
+    assert findings(replace(busy, days=0.0), at).problems == {}
+    flooded = replace(facts_of(hub_of(at), today=96, before=4), days=1.0)
+    assert [key.kind for key in findings(flooded, at).problems] == [Fault.BURST]
+
+
 @pytest.mark.parametrize(
     ("statuses", "unreachable"),
     [({"gone": 9, "redirected": 2}, False), ({"blocked": 2}, False), ({"blocked": 3}, True)],
