@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from incremental.base.errors import InputError, NotFoundError
+from incremental.base.tagging import checked_name
 from incremental.interfaces.cli.common import (
     now,
     open_store,
@@ -27,6 +28,7 @@ def add(
     ] = "read",
 ) -> None:
     """Create a token, shown only once; from then on all access needs a token or the password."""
+    name = checked_name("name", name)
     with open_store(context) as store:
         before = store.access.tokens()
         if any(row.name == name for row in before):
