@@ -68,3 +68,5 @@ def shown(served: Served, tab: Tab) -> Iterator[Page]:
     with serving(served.with_settings(port=0).web) as url:
         tab.page.goto(url)
         yield tab.page
+        # What the page asks for by itself would miss the server.
+        tab.page.goto("about:blank")

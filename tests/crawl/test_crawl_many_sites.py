@@ -8,7 +8,6 @@ from fake_web import DAY, HOUR, START, Watch, page, watch
 from stories import announced_pages
 
 from incremental.base.urls import canonical_key
-from incremental.crawl.watched_sites import WatchedSites
 from incremental.schedule.allocation import Share
 from incremental.schedule.budget import spend
 from store.enums import HubKind, HubRole, SiteStatus
@@ -44,7 +43,7 @@ def test_as_much_is_found_with_few_sites_in_memory_as_with_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, found_with_all: dict[str, int]
 ) -> None:
     assert found_with_all["/day-3.html"] == len(HOMES)
-    monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": most})
+    monkeypatch.setattr("incremental.crawl.watched_sites.MOST_IN_MEMORY", most)
     with watch(tmp_path, pages(), *HOMES) as crawl:
         crawl.run(5 * DAY)
         assert found(crawl) == found_with_all
@@ -88,7 +87,7 @@ def test_a_budget_spent_in_memory_survives_eviction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What features fetch beside the visits counts, though no visit writes it down."""
-    monkeypatch.setattr(WatchedSites.__init__, "__kwdefaults__", {"most": 1})
+    monkeypatch.setattr("incremental.crawl.watched_sites.MOST_IN_MEMORY", 1)
     with watch(tmp_path, pages(), *HOMES[:2]) as crawl:
         crawl.run(600)
         sites, now = crawl.crawler.frontier.watched, crawl.clock.now()
