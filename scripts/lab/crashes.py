@@ -351,6 +351,8 @@ class CrashWorld(FaultWorld):
             for parent in (self.folder, self.home)
             for prefix in (BACKING_UP, RESTORING)
             for path in parent.glob(f"{prefix}*")
+            # An empty one waits a minute for the next to remove it.
+            if any(path.iterdir())
         ]
 
 

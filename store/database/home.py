@@ -49,6 +49,7 @@ _OTHERS = 0o077
 BACKING_UP = "~backup-"
 RESTORING = "~restore-"
 _RANDOM = "?" * 8  # of tempfile.mkdtemp
+_EMPTY_SECONDS = 60
 # In a work folder: what a backup writes, what a restore unpacks, and the same once it is checked and goes to
 # its place.
 HALF, UNPACKED, CHECKED = "half", "store", "checked"
@@ -175,8 +176,8 @@ def workplace(parent: Path, prefix: str) -> Iterator[Path]:
 def remove_abandoned(parent: Path, prefix: str) -> None:
     """Remove folders left by killed runs in *parent*.
 
-    A folder that holds anything we do not write stays, whatever its name. So does an empty one, which may
-    have been made a moment ago, and is not locked yet.
+    A folder that holds anything we do not write stays, whatever its name. So does an empty one of the last
+    minute: it may have been made a moment ago, and is not locked yet.
     """
     for folder in sorted(parent.glob(f"{prefix}{_RANDOM}")):
         with contextlib.suppress(OSError):
@@ -187,11 +188,17 @@ def remove_abandoned(parent: Path, prefix: str) -> None:
 
 
 def is_work_folder(path: Path) -> bool:
-    """Return whether *path* holds what a backup or restore writes, and nothing else."""
+    """Return whether *path* holds nothing but what a backup or restore writes; if empty, for a minute."""
     if path.is_symlink() or not path.is_dir():
         return False
     names = {entry.name for entry in path.iterdir()}
-    return bool(names) and names <= _WORK
+    return names <= _WORK if names else _age_seconds(path) > _EMPTY_SECONDS
+
+
+def _age_seconds(folder: Path) -> float:
+    """Return how long ago *folder* changed, by the clock of its file system."""
+    with tempfile.TemporaryFile(dir=folder.parent) as made_now:
+        return os.fstat(made_now.fileno()).st_mtime - folder.stat().st_mtime
 
 
 def was_cut_off(home: Path) -> bool:
