@@ -196,7 +196,7 @@ def test_sixty_replaced_readers_leave_no_process_and_no_handle(
             unread(pool.read(EVERYTHING))
             seen.update(pool.pids)
         assert open_handles() <= handles
-        assert threading.active_count() == threads
+        assert threading.active_count() <= threads
         assert len(children() & seen) <= 2
     assert not children() & seen
 

@@ -223,7 +223,7 @@ def test_a_flood_in_one_page_does_not_harm_the_next_one_of_another_site(
     site.json("/zz/rows", rows(1))
     hostile = site.page("/flood", FLOODS[flood])
     innocent = site.page("/news", LIST).replace("127.0.0.1", "localhost")
-    _, second = drawn_by(site, hostile, innocent, page_seconds=6)
+    _, second = drawn_by(site, hostile, innocent, page_seconds=10)
     assert links(second) == ["1"]
 
 
