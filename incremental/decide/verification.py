@@ -219,14 +219,14 @@ def _there(base: VisitRecord, outcome: Outcome, facts: VerifiedFacts) -> Decisio
     if news.rule is not None and news.fate is Fate.KNOWN:
         fields["state"] = state_if_there(of_event=facts.of_event)
     if page is not None:
+        read = {
+            "language": page.language,
+            "title": title,
+            "published_at": believable(page.published_at, now),
+        }
+        # What a page does not say stays as it was.
+        fields |= {name: value for name, value in read.items() if value not in ("", None)}
         fields["body_md5"] = outcome.body_md5
-        if page.language:
-            fields["language"] = page.language
-        if title:
-            fields["title"] = title
-        published_at = believable(page.published_at, now)
-        if published_at is not None:
-            fields["published_at"] = published_at
     keep = page is not None and outcome.body_md5 is not None
     same = _same_page(facts.elsewhere, row)
     if same is not None and facts.elsewhere is not None:

@@ -117,7 +117,7 @@ class Scripts:
 
     outline: Outline = field(default_factory=Outline)
     data: list[tuple[str, str]] = field(default_factory=list)
-    """Data scripts: id (else type) and text."""
+    """Scripts that hold data: their id, or type if they have none, and their text."""
     code: list[str] = field(default_factory=list)
     """Scripts in the page."""
     files: list[str] = field(default_factory=list)

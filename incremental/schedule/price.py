@@ -65,7 +65,7 @@ _DOUBT = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits on a hub at :attr:`since`, after the last visit of the hub or of a neighbour."""
+    """New links expected on a hub at :attr:`since`, after the last visit of the hub or of a neighbour."""
 
     since: float
     """Hours since the epoch."""

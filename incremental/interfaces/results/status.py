@@ -207,7 +207,7 @@ class Hub:
     way: str
     """From where its links come: plain, embedded, json, rendered, browser_missing."""
     cost_requests: float
-    """Of a visit, with the time of a browser."""
+    """Requests of a visit, and a browser's time counted as requests."""
     visits: int
     new_pages: int
     """Links new to the site that it was the first to show, of older or missing pages as well."""

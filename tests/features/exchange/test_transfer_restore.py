@@ -225,7 +225,7 @@ def killed_at_the_end(home: Path) -> bool:
     shutil.move(home, home.with_name("hubwatch-data"))
     with only_writer(Settings(), home.parent):
         pass
-    return not any(any(path.iterdir()) for path in home.parent.rglob("~*"))
+    return not list(home.parent.rglob("~*"))
 
 
 def test_a_store_is_not_begun_again_where_a_restore_was_cut_off(
@@ -266,7 +266,7 @@ def test_what_came_after_a_restore_that_was_killed_while_it_unpacked_is_left(
 def test_a_log_that_came_after_a_killed_restore_is_another_stores(
     backup: Path, tmp_path: Path, killed: Killed, name: str
 ) -> None:
-    """A restore has none while there is no database."""
+    """A restore puts no log in place before the database."""
     home = tmp_path / "home"
     killed_in_between(killed, backup, home, "pages")
     (home / name).write_text("mine")
